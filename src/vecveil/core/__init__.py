@@ -1,0 +1,1 @@
+"""What every other folder stands on: arrays, checks, errors, randomness, names."""

@@ -1,0 +1,111 @@
+"""Checks of what comes in; each names the thing and shows the value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from vecveil.core.arrays import Embeddings, Matrix
+from vecveil.core.errors import InvalidInputError, UnknownNameError
+
+
+def positive(value: object, name: str) -> float:
+    """Return `value` as a float, or raise unless it is a finite number above zero."""
+    number = _number(value, name)
+    if not math.isfinite(number) or number <= 0:
+        raise InvalidInputError(f"{name} must be a finite number above zero, got {value!r}")
+    return number
+
+
+def not_negative(value: object, name: str) -> float:
+    """Return `value` as a float, or raise unless it is a finite number of at least zero."""
+    number = _number(value, name)
+    if not math.isfinite(number) or number < 0:
+        raise InvalidInputError(f"{name} must be a finite number of at least zero, got {value!r}")
+    return number
+
+
+def at_least(value: int, smallest: int, name: str) -> int:
+    """Return `value`, or raise unless it is a whole number of at least `smallest`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+        raise InvalidInputError(f"{name} must be a whole number of at least {smallest}, got {value!r}")
+    return value
+
+
+def fraction(value: object, name: str) -> float:
+    """Return `value` as a float, or raise unless it lies strictly between zero and one."""
+    number = _number(value, name)
+    if not 0 < number < 1:
+        raise InvalidInputError(f"{name} must lie between 0 and 1, got {value!r}")
+    return number
+
+
+def one_of(value: str, known: Collection[str], kind: str) -> str:
+    """Return `value`, or raise with the nearest guess unless it is one of `known`."""
+    if value not in known:
+        raise UnknownNameError(kind, value, known)
+    return value
+
+
+def embeddings(values: Any, *, dimensions: int | None = None, name: str = "vectors", first_row: int = 0) -> Embeddings:
+    """Return `values` as a two-dimensional float array without NaN, infinite or zero rows.
+
+    Args:
+        values: Anything NumPy can read as one row per text.
+        dimensions: The number of columns it must have; any number where None.
+        name: What to call it in an error.
+        first_row: Number of the first row in an error, for values that are a part of something larger.
+
+    Raises:
+        InvalidInputError: With the number of the first row at fault, never with its content.
+    """
+    array = _float_array(values, name)
+    if array.ndim != 2:
+        raise InvalidInputError(f"{name} must have two dimensions (rows, columns), got shape {array.shape}")
+    if dimensions is not None and array.shape[1] != dimensions:
+        raise InvalidInputError(f"{name} must have {dimensions} dimensions, got {array.shape[1]}")
+    if array.shape[1] == 0:
+        raise InvalidInputError(f"{name} must have at least one dimension, got shape {array.shape}")
+    # A sum is NaN or infinite whenever an entry is, so the slow look is only taken when something is wrong.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = array.sum(dtype=np.float64)
+    if not np.isfinite(total) and not np.isfinite(array).all():
+        row = first_row + int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        raise InvalidInputError(f"{name} hold NaN or infinite numbers, first in row {row}")
+    zero = ~array.any(axis=1)
+    if zero.any():
+        raise InvalidInputError(f"{name} hold a zero vector, first in row {first_row + int(np.flatnonzero(zero)[0])}")
+    return array
+
+
+def orthonormal(axes: Matrix, dimensions: int, name: str = "axes") -> Matrix:
+    """Return `axes`, or raise unless its columns are `dimensions` vectors of length one at right angles."""
+    if axes.shape != (dimensions, dimensions):
+        raise InvalidInputError(f"{name} must have shape {(dimensions, dimensions)}, got {axes.shape}")
+    # A turned probe keeps its length and turns back to itself only if the columns are orthonormal; checking all of
+    # AᵀA = 1 would cost as much as learning the axes.
+    probe = np.random.default_rng(0).standard_normal(dimensions)
+    if not np.allclose(axes.T @ (axes @ probe), probe, atol=1e-6 * float(np.abs(probe).max())):
+        raise InvalidInputError(f"{name} must be orthonormal columns, but they are not to six digits")
+    return axes
+
+
+def _float_array(values: Any, name: str) -> Embeddings:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidInputError(f"{name} must be rows of equal length: {error}") from None
+    if array.dtype == np.float16 or array.dtype.kind in "iu":
+        return array.astype(np.float32)
+    if array.dtype.kind != "f":
+        raise InvalidInputError(f"{name} must be numbers, got dtype {array.dtype}")
+    return array
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InvalidInputError(f"{name} must be a number, got {value!r}")
+    return float(value)

@@ -1,0 +1,60 @@
+"""The errors that vecveil raises on purpose.
+
+    VecveilError
+    ├── InvalidInputError          a value that cannot be worked with (also a ValueError)
+    │   └── UnknownNameError       a name that nothing is registered under
+    ├── MissingExtraError          a package that an extra brings is not installed (also an ImportError)
+    ├── EmbedderMismatchError      a veil meets vectors or a model that it was not learned on
+    ├── ArtifactError              a file or folder on disk cannot be read as what it should be
+    ├── ConceptTimeoutError        a pattern took longer than its time limit on one text
+    └── EndpointError              a remote embedding service failed or answered nonsense
+
+No message holds a text, a matched span or an embedding: errors end up in logs.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class VecveilError(Exception):
+    """Everything that vecveil raises on purpose."""
+
+
+class InvalidInputError(VecveilError, ValueError):
+    """A value cannot be worked with; the message names it and shows it."""
+
+
+class UnknownNameError(InvalidInputError):
+    """A name is not known; the message lists what is, and the nearest guess."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = difflib.get_close_matches(str(name).casefold(), [n.casefold() for n in names], n=1)
+        guess = next((n for n in names if near and n.casefold() == near[0]), None)
+        hint = f"; did you mean {guess!r}?" if guess else ""
+        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names) or 'none'})")
+
+
+class MissingExtraError(VecveilError, ImportError):
+    """A package that an extra brings is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed; it comes with an extra: pip install 'vecveil[{extra}]'")
+
+
+class EmbedderMismatchError(VecveilError):
+    """A veil meets vectors or a model that it was not learned on."""
+
+
+class ArtifactError(VecveilError):
+    """A file or folder on disk cannot be read as what it should be."""
+
+
+class ConceptTimeoutError(VecveilError):
+    """A pattern took longer than its time limit on one text."""
+
+
+class EndpointError(VecveilError):
+    """A remote embedding service failed or answered nonsense."""

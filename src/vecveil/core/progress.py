@@ -1,0 +1,22 @@
+"""How long work tells how far it is, without knowing who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Progress(Protocol):
+    """Wraps a loop; the command line hands in one that draws a bar."""
+
+    def __call__(self, items: Iterable[T], *, label: str, total: int | None = None) -> Iterator[T]:
+        """Yield `items` unchanged, telling someone after each."""
+        ...
+
+
+def silent(items: Iterable[T], *, label: str, total: int | None = None) -> Iterator[T]:
+    """Yield `items` and tell no one."""
+    del label, total
+    yield from items

@@ -1,0 +1,50 @@
+"""Components by name: the ones in this package, and those that other packages add by entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar, cast
+
+from vecveil.core.errors import UnknownNameError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registry(Generic[T]):
+    """The names of one kind of component, each loaded only when it is asked for.
+
+    Attributes:
+        kind: What the components are, for error messages.
+        builtin: Name to `package.module:attribute`.
+        group: Entry-point group through which other packages add theirs; a built-in name cannot be replaced.
+    """
+
+    kind: str
+    builtin: Mapping[str, str]
+    group: str
+
+    def names(self) -> list[str]:
+        """Return every known name, sorted."""
+        return sorted({*self.builtin, *(point.name for point in _points(self.group))})
+
+    def load(self, name: str) -> T:
+        """Return the component registered as `name`."""
+        target = self.builtin.get(name)
+        if target is not None:
+            module, _, attribute = target.partition(":")
+            return cast(T, getattr(import_module(module), attribute))
+        for point in _points(self.group):
+            if point.name == name:
+                return cast(T, point.load())
+        raise UnknownNameError(self.kind, name, self.names())
+
+
+@cache
+def _points(group: str) -> tuple[EntryPoint, ...]:
+    # Reading the metadata of every installed package takes tens of milliseconds, so it is done once.
+    return tuple(entry_points(group=group))
