@@ -1,0 +1,9 @@
+"""Promises: what a mechanism guarantees, in which distance, and how that reads in other units."""
+
+from vecveil.accounting.dials import Dials
+from vecveil.accounting.euclidean import EuclideanBounds
+from vecveil.accounting.guarantee import Guarantee
+from vecveil.accounting.scales import SCALES, literal_epsilon
+from vecveil.accounting.sheet import GuaranteeSheet
+
+__all__ = ["SCALES", "Dials", "EuclideanBounds", "Guarantee", "GuaranteeSheet", "literal_epsilon"]

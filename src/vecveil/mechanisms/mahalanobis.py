@@ -1,0 +1,131 @@
+"""Elliptical noise: wide along the private axes, narrow along the others (Algorithm 1 of the paper)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.accounting import Guarantee
+from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
+from vecveil.core.checks import embeddings as checked
+from vecveil.core.checks import orthonormal, positive
+from vecveil.core.errors import InvalidInputError
+from vecveil.mechanisms.mechanism import ASSUMPTIONS
+from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MahalanobisMechanism:
+    """Add noise z with density proportional to exp(-epsilon * ||z||), in Mahalanobis norm.
+
+    An axis of infinite variance is not released: the public centre stands in its place, noise goes to the other
+    axes only, and what two inputs differ by along that axis adds nothing to their distance.
+
+    Attributes:
+        epsilon: Privacy loss per unit of Mahalanobis distance; smaller is more private.
+        variances: Share of the noise each axis receives; all above zero, infinite where not released.
+        axes: The axes as orthonormal columns; None for the coordinate axes.
+        centre: What is released along unreleased axes; None for the origin.
+    """
+
+    epsilon: float
+    variances: Vector
+    axes: Matrix | None = None
+    centre: Vector | None = None
+
+    takes_shape: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        positive(self.epsilon, "epsilon")
+        object.__setattr__(self, "variances", frozen(self.variances))
+        if np.isnan(self.variances).any() or not (self.variances > 0).all():
+            raise InvalidInputError(f"variances must be above zero, got a smallest of {np.min(self.variances)!r}")
+        if not self._released.any():
+            raise InvalidInputError("at least one axis must be released, got only infinite variances")
+        if self.axes is not None:
+            orthonormal(self.axes, self.variances.size)
+        if self.centre is not None and self.centre.shape != self.variances.shape:
+            raise InvalidInputError(f"centre must have shape {self.variances.shape}, got {self.centre.shape}")
+
+    @classmethod
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
+        """Return the mechanism for any shape."""
+        return cls(epsilon=epsilon, variances=variances, axes=axes, centre=centre)
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        """Return a noisy copy of `embeddings`."""
+        clean = checked(embeddings, dimensions=self.variances.size)
+        noise = spherical_noise(clean.shape[0], self._deviations.size, self.epsilon, rng)
+        noise *= self._deviations
+        if self._released.all():
+            released = clean + (noise if self.axes is None else noise @ self.axes.T)
+        else:
+            noise += self._coordinates(clean)
+            released = self._background + self._embedded(noise)
+        return released.astype(clean.dtype, copy=False)
+
+    def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
+        """Return, row by row, the log density of releasing `released` when the input is `original`.
+
+        Where axes are not released it is the density on the released ones.
+        """
+        spherical = spherical_log_density(self.distance(released, original), self._deviations.size, self.epsilon)
+        return spherical - float(np.log(self._deviations).sum())
+
+    def distance(self, first: Embeddings, second: Embeddings) -> Vector:
+        """Return, row by row, the Mahalanobis distance along the released axes."""
+        difference = np.asarray(first, dtype=np.float64) - second
+        return np.asarray(np.linalg.norm(self._coordinates(difference) / self._deviations, axis=-1))
+
+    def noise_ratio(self, signal: float) -> float:
+        """Return the root mean square length of the noise divided by `signal`."""
+        # E[radius²] = m(m + 1)/epsilon² and E[direction_i²] = 1/m, with m released axes.
+        mean_square = (self._deviations.size + 1) * float((self._deviations**2).sum()) / self.epsilon**2
+        return math.sqrt(mean_square) / positive(signal, "signal")
+
+    def guarantee(self) -> Guarantee:
+        """Return the promise in Mahalanobis distance (Theorem 1)."""
+        unreleased = int((~self._released).sum())
+        erased = f", over the {self._deviations.size} released axes" if unreleased else ""
+        centre = ("what stands in for the unreleased axes is public and the same for every record",)
+        return Guarantee(
+            mechanism="mahalanobis",
+            epsilon=self.epsilon,
+            metric="Mahalanobis distance",
+            distance=f"Mahalanobis distance of the veil's shape Σ, √((x − x′)ᵀ Σ⁻¹ (x − x′)){erased}",
+            unit="one standard deviation of Σ along the axis of the difference",
+            assumptions=ASSUMPTIONS + (centre if unreleased else ()),
+        )
+
+    @cached_property
+    def _released(self) -> NDArray[np.bool_]:
+        return np.isfinite(self.variances)
+
+    @cached_property
+    def _deviations(self) -> Vector:
+        return np.sqrt(self.variances[self._released])
+
+    @cached_property
+    def _background(self) -> Vector:
+        """What every release holds along the unreleased axes."""
+        centre = np.zeros(self.variances.size) if self.centre is None else self.centre
+        return np.asarray(centre - self._embedded(self._coordinates(centre)))
+
+    def _coordinates(self, vectors: Embeddings) -> Matrix:
+        """Return the coordinates of `vectors` along the released axes."""
+        if self.axes is None:
+            return np.asarray(vectors[..., self._released], dtype=np.float64)
+        return np.asarray(vectors @ self.axes[:, self._released], dtype=np.float64)
+
+    def _embedded(self, coordinates: Matrix) -> Matrix:
+        """Return the vectors that have `coordinates` along the released axes and nothing along the others."""
+        if self.axes is not None:
+            return np.asarray(coordinates @ self.axes[:, self._released].T)
+        vectors = np.zeros((*coordinates.shape[:-1], self.variances.size))
+        vectors[..., self._released] = coordinates
+        return vectors

@@ -1,0 +1,92 @@
+"""Directional noise on the sphere: the Purkayastha mechanism (PurMech)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from vecveil.accounting import Guarantee
+from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.checks import at_least, positive
+from vecveil.core.checks import embeddings as checked
+from vecveil.mechanisms.angle import AngleDistribution
+from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
+from vecveil.mechanisms.spherical import log_sphere_area
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurkayasthaMechanism:
+    """Release a unit vector y with density proportional to exp(-epsilon * angle(x, y)) on the sphere.
+
+    Only the direction of an embedding is used; its length is not released.
+
+    Attributes:
+        epsilon: Privacy loss per radian; smaller is more private.
+        dimensions: Length of a vector, at least 2.
+    """
+
+    epsilon: float
+    dimensions: int
+
+    takes_shape: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        positive(self.epsilon, "epsilon")
+        at_least(self.dimensions, 2, "dimensions")
+
+    @classmethod
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
+        """Return the mechanism for a uniform shape; axes and centre make no difference to it."""
+        del axes, centre
+        return cls(epsilon=epsilon, dimensions=require_uniform("purkayastha", variances))
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        """Return unit vectors around the directions of `embeddings`."""
+        clean = checked(embeddings, dimensions=self.dimensions)
+        directions = _unit(clean)
+        angles = self._angle.sample(clean.shape[0], rng)[:, np.newaxis]
+        sideways = rng.standard_normal(directions.shape)
+        sideways -= np.einsum("ij,ij->i", sideways, directions)[:, np.newaxis] * directions
+        released = np.cos(angles) * directions + np.sin(angles) * _unit(sideways)
+        return released.astype(clean.dtype, copy=False)
+
+    def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
+        """Return, row by row, the log density on the unit sphere."""
+        log_total = self._angle.log_normaliser + log_sphere_area(self.dimensions - 1)
+        return -self.epsilon * self.distance(released, original) - log_total
+
+    def distance(self, first: Embeddings, second: Embeddings) -> Vector:
+        """Return, row by row, the angle in radians."""
+        one, other = _unit(np.asarray(first)), _unit(np.asarray(second))
+        # arccos of a dot product loses half the digits near 0 and π; this form loses none.
+        return np.asarray(2 * np.arctan2(np.linalg.norm(one - other, axis=-1), np.linalg.norm(one + other, axis=-1)))
+
+    def noise_ratio(self, signal: float) -> float:
+        """Return the length of additive sideways noise that would turn a vector as far, in units of its length."""
+        positive(signal, "signal")
+        cosine = self._angle.mean_cosine
+        return math.sqrt(1 / cosine**2 - 1) if cosine > 1e-12 else math.inf
+
+    def guarantee(self) -> Guarantee:
+        """Return the promise in angular distance."""
+        return Guarantee(
+            mechanism="purkayastha",
+            epsilon=self.epsilon,
+            metric="angle",
+            distance="angle between embeddings, arccos(xᵀx′ / ‖x‖‖x′‖)",
+            unit="one radian",
+            assumptions=(*ASSUMPTIONS, "only directions are released; the lengths of the embeddings are not"),
+        )
+
+    @cached_property
+    def _angle(self) -> AngleDistribution:
+        return AngleDistribution(epsilon=self.epsilon, dimensions=self.dimensions)
+
+
+def _unit(vectors: Embeddings) -> Matrix:
+    values = np.asarray(vectors, dtype=np.float64)
+    return np.asarray(values / np.linalg.norm(values, axis=-1, keepdims=True))

@@ -1,0 +1,29 @@
+"""Noise with density proportional to exp(-epsilon * ||z||), the base of the Laplace and Mahalanobis mechanisms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from vecveil.core.arrays import Matrix, Vector
+
+
+def spherical_noise(rows: int, dimensions: int, epsilon: float, rng: np.random.Generator) -> Matrix:
+    """Return `rows` independent draws."""
+    noise = rng.standard_normal((rows, dimensions))
+    # The sphere's area grows as r^(dimensions - 1), so a density of exp(-epsilon * r) has a Gamma radius.
+    radii = rng.gamma(shape=dimensions, scale=1 / epsilon, size=rows)
+    noise *= (radii / np.sqrt(np.einsum("ij,ij->i", noise, noise)))[:, np.newaxis]
+    return noise
+
+
+def spherical_log_density(norms: Vector, dimensions: int, epsilon: float) -> Vector:
+    """Return the log density at points of the given norms."""
+    constant = dimensions * math.log(epsilon) - math.lgamma(dimensions) - log_sphere_area(dimensions)
+    return constant - epsilon * norms
+
+
+def log_sphere_area(dimensions: int) -> float:
+    """Return the log of the surface area of the unit sphere in a space of `dimensions` dimensions."""
+    return math.log(2) + dimensions / 2 * math.log(math.pi) - math.lgamma(dimensions / 2)

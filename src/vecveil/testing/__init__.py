@@ -1,0 +1,1 @@
+"""The contracts that every component must meet, whoever wrote it."""

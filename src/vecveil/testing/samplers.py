@@ -1,0 +1,109 @@
+"""Samplers against their densities: each check is a p-value, small where the sampler draws from another law."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vecveil.core.arrays import Matrix, Vector
+from vecveil.mechanisms import Mechanism
+
+
+def elliptical_pvalues(
+    mechanism: Mechanism,
+    *,
+    variances: Vector,
+    axes: Matrix | None = None,
+    rows: int = 4000,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Test noise that should have density proportional to exp(-epsilon * ||z||_M) on the released axes.
+
+    In whitened coordinates that is: a Gamma(m, 1/epsilon) radius, a direction whose projection on any fixed one has a
+    symmetric Beta law, radius and direction independent, and the stated variance along each axis.
+    """
+    from scipy import stats
+
+    released = np.isfinite(variances)
+    size = int(released.sum())
+    origin = np.zeros((rows, variances.size))
+    # The zero vector is refused as an embedding, so the noise is seen on a known point instead.
+    point = origin + 1.0
+    noise = mechanism.perturb(point, rng) - point
+    along = noise if axes is None else noise @ axes
+    whitened = along[:, released] / np.sqrt(variances[released])
+    radii = np.linalg.norm(whitened, axis=1)
+    directions = whitened / radii[:, np.newaxis]
+    probes = _fixed_directions(size)
+    found = {"radius": float(stats.kstest(radii, stats.gamma(size, scale=1 / mechanism.epsilon).cdf).pvalue)}
+    if size > 1:
+        # (1 + cosine)/2 of a uniform direction with any fixed one is Beta((m - 1)/2, (m - 1)/2).
+        law = stats.beta((size - 1) / 2, (size - 1) / 2)
+        found |= {
+            f"direction {number}": float(stats.kstest((1 + directions @ probe) / 2, law.cdf).pvalue)
+            for number, probe in enumerate(probes)
+        }
+        found["independence"] = float(stats.spearmanr(radii, directions @ probes[-1]).pvalue)
+    found["spread"] = _spread_pvalue(whitened, mechanism.epsilon)
+    return found
+
+
+def purkayastha_pvalues(
+    mechanism: Mechanism, *, dimensions: int, rows: int = 4000, rng: np.random.Generator
+) -> dict[str, float]:
+    """Test directions that should have density proportional to exp(-epsilon * angle) on the sphere."""
+    from scipy import stats
+
+    point = _fixed_directions(dimensions)[-1]
+    released = mechanism.perturb(np.tile(point, (rows, 1)), rng)
+    angles = mechanism.distance(released, np.tile(point, (rows, 1)))
+    grid, mass = _angle_masses(mechanism.epsilon, dimensions)
+    found = {"angle": float(stats.kstest(angles, lambda values: np.interp(values, grid, mass)).pvalue)}
+    sideways = released - (released @ point)[:, np.newaxis] * point
+    sideways /= np.linalg.norm(sideways, axis=1, keepdims=True)
+    across = _orthogonal_to(point)
+    if dimensions == 2:
+        found["side"] = float(stats.binomtest(int((sideways @ across > 0).sum()), rows).pvalue)
+    else:
+        side_law = stats.beta((dimensions - 2) / 2, (dimensions - 2) / 2)
+        found["side"] = float(stats.kstest((1 + sideways @ across) / 2, side_law.cdf).pvalue)
+    return found
+
+
+def _angle_masses(epsilon: float, dimensions: int) -> tuple[Vector, Vector]:
+    """Return angles and the chance of a smaller one, by the closed form of the integral and not by our own code."""
+    from scipy import integrate, special
+
+    power = dimensions - 2
+    # ∫ sin(t)^p exp(-εt) dt over [0, π] = π exp(-επ/2) Γ(p + 1) / (2^p |Γ(1 + (p + iε)/2)|²).
+    log_total = np.log(np.pi) - epsilon * np.pi / 2 + special.gammaln(power + 1) - power * np.log(2)
+    log_total -= 2 * special.loggamma(1 + (power + 1j * epsilon) / 2).real
+    mode = np.arctan2(power, epsilon)
+    width = np.sin(mode) / np.sqrt(power) if power else 1 / epsilon
+    grid = np.linspace(max(0.0, mode - 40 * width), min(np.pi, mode + 40 * width), 100_001)
+    density = np.exp(special.xlogy(power, np.sin(grid)) - epsilon * grid - log_total)
+    return grid, integrate.cumulative_simpson(density, x=grid, initial=0)
+
+
+def _spread_pvalue(whitened: Matrix, epsilon: float) -> float:
+    """Compare the mean square along each axis with its exact value; the smallest p-value, times the number of axes."""
+    from scipy import stats
+
+    rows, size = whitened.shape
+    # E[u_i²] = (m + 1)/epsilon²; E[u_i⁴] = E[r⁴]·3/(m(m + 2)) with E[r⁴] = m(m + 1)(m + 2)(m + 3)/epsilon⁴.
+    mean = (size + 1) / epsilon**2
+    fourth = 3 * (size + 1) * (size + 3) / epsilon**4
+    scores = ((whitened**2).mean(axis=0) - mean) / np.sqrt((fourth - mean**2) / rows)
+    return float(min(1.0, 2 * size * stats.norm.sf(np.abs(scores).max())))
+
+
+def _fixed_directions(dimensions: int) -> Matrix:
+    """Return the first axis, the last axis, and a direction between all axes."""
+    unit = np.eye(1, dimensions)[0]
+    mixed = np.cos(np.arange(dimensions)) + 0.1
+    return np.stack([unit, unit[::-1], mixed / np.linalg.norm(mixed)])
+
+
+def _orthogonal_to(direction: Vector) -> Vector:
+    other = np.sin(np.arange(direction.size) + 1.0)
+    other = other - (other @ direction) * direction
+    return np.asarray(other / np.linalg.norm(other))
