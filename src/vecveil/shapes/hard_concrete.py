@@ -1,0 +1,148 @@
+"""SPARSE's neuron mask: gates that learn which dimensions tell texts with the concept from texts without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from vecveil.core.arrays import Vector
+from vecveil.core.checks import at_least, not_negative, one_of, positive
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.progress import Progress, silent
+from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.normalisation import Normalisation, variances_from_weights
+from vecveil.shapes.pairs import ContrastPairs
+from vecveil.shapes.shape import NoiseShape
+
+Reduction = Literal["mean", "sum"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardConcrete:
+    """Algorithm 2 of the paper: an MLP that tells D⁺ from D⁻ through a mask of hard-concrete gates, trained together.
+
+    The defaults are the `working` preset. The `paper` preset has the printed settings, with which no gate closes on
+    corpora of fewer than about 15,000 pairs: Adam's steps of 1e-4 are too few and too short.
+
+    Attributes:
+        penalty: λ, the weight of the expected share of open gates.
+        penalty_sign: +1 penalises open gates, as Louizos et al. do; -1 rewards them, as the paper's formula prints.
+        learning_rate: Adam's step for the classifier.
+        gate_learning_rate: Adam's step for the gates (log α and log β).
+        loss: Whether the classification loss is a `mean` or, as printed, a `sum` over the minibatch.
+        standardise: Whether dimensions are brought to equal spread first, so that gates start on equal terms.
+        temperature: Initial β of every gate.
+        epochs: Passes over the pairs.
+        batch_size: Pairs per step.
+        hidden: Widths of the classifier's hidden layers.
+        held_out: Share of the pairs kept aside to measure the masked classifier's accuracy; 0 for none.
+        normalise: How gates become variances.
+        floor: Smallest variance (the paper's δ).
+    """
+
+    penalty: float = 0.1
+    penalty_sign: Literal[1, -1] = 1
+    learning_rate: float = 1e-3
+    gate_learning_rate: float = 5e-2
+    loss: Reduction = "mean"
+    standardise: bool = True
+    temperature: float = 2 / 3
+    epochs: int = 100
+    batch_size: int = 64
+    hidden: tuple[int, ...] = (256, 128)
+    held_out: float = 0.1
+    normalise: Normalisation = "trace"
+    floor: float = 0.1
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "working": {},
+        "paper": {
+            "penalty": 1e-3,
+            "learning_rate": 1e-4,
+            "gate_learning_rate": 1e-4,
+            "loss": "sum",
+            "standardise": False,
+            "held_out": 0.0,
+            "floor": 1e-6,
+        },
+    }
+
+    def __post_init__(self) -> None:
+        not_negative(self.penalty, "penalty")
+        if self.penalty_sign not in (1, -1):
+            raise InvalidInputError(f"penalty_sign must be 1 or -1, got {self.penalty_sign!r}")
+        for name in ("learning_rate", "gate_learning_rate", "temperature", "floor"):
+            positive(getattr(self, name), name)
+        one_of(self.loss, get_args(Reduction), "loss reduction")
+        one_of(self.normalise, get_args(Normalisation), "normalisation")
+        at_least(self.epochs, 1, "epochs")
+        at_least(self.batch_size, 1, "batch_size")
+        if not 0 <= self.held_out < 1:
+            raise InvalidInputError(f"held_out must be at least 0 and below 1, got {self.held_out!r}")
+
+    def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
+        """Return the shape of the trained gates, with how many of them closed and how well the mask still tells."""
+        gates, accuracy = self._train(pairs, rng, progress)
+        variances = variances_from_weights(gates, normalise=self.normalise, floor=self.floor)
+        facts = {
+            "mean_gate": float(gates.mean()),
+            "closed_gates": float((gates == 0).mean()),
+            "open_gates": float((gates == 1).mean()),
+        }
+        if accuracy is not None:
+            facts["held_out_accuracy"] = accuracy
+        return FittedShape(shape=NoiseShape(variances=variances), facts=facts)
+
+    def _train(self, pairs: ContrastPairs, rng: np.random.Generator, progress: Progress) -> tuple[Vector, float | None]:
+        try:
+            import torch
+
+            from vecveil.shapes.gates import Gates, classifier
+        except ImportError:
+            raise MissingExtraError("torch", "models") from None
+        held, kept = np.split(rng.permutation(len(pairs)), [round(self.held_out * len(pairs))])
+        scale = self._scale(pairs)
+        positives = torch.from_numpy(np.asarray(pairs.with_concept * scale, dtype=np.float32))
+        negatives = torch.from_numpy(np.asarray(pairs.without_concept * scale, dtype=np.float32))
+
+        # Forked, so that a caller's own random numbers in torch are neither used nor moved on.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**62)))
+            gates = Gates(pairs.dimensions, self.temperature)
+            logits = classifier(pairs.dimensions, self.hidden)
+            optimiser = torch.optim.Adam(
+                [
+                    {"params": logits.parameters(), "lr": self.learning_rate},
+                    {"params": gates.parameters(), "lr": self.gate_learning_rate},
+                ]
+            )
+            loss_function = torch.nn.BCEWithLogitsLoss(reduction=self.loss)
+            for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
+                order = torch.from_numpy(kept)[torch.randperm(kept.size)]
+                for start in range(0, kept.size, self.batch_size):
+                    batch = order[start : start + self.batch_size]
+                    # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
+                    inputs = torch.cat([positives[batch], negatives[batch]]) * gates.sample()
+                    targets = torch.cat([torch.ones(len(batch)), torch.zeros(len(batch))])
+                    loss = loss_function(logits(inputs), targets)
+                    loss = loss + self.penalty_sign * self.penalty * gates.expected_open()
+                    optimiser.zero_grad(set_to_none=True)
+                    loss.backward()
+                    optimiser.step()
+
+        with torch.no_grad():
+            mask = gates.settled()
+            if held.size == 0:
+                return mask.double().numpy(), None
+            right = (logits(positives[held] * mask) > 0).sum() + (logits(negatives[held] * mask) <= 0).sum()
+            return mask.double().numpy(), float(right) / (2 * held.size)
+
+    def _scale(self, pairs: ContrastPairs) -> Vector | float:
+        if not self.standardise:
+            return 1.0
+        spread = np.concatenate([pairs.with_concept, pairs.without_concept]).std(axis=0, dtype=np.float64)
+        # A dimension that never moves says nothing; it keeps its scale instead of being divided by zero.
+        return np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 1.0)

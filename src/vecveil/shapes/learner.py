@@ -1,0 +1,36 @@
+"""What every shape learner must do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from vecveil.core.progress import Progress, silent
+from vecveil.shapes.pairs import ContrastPairs
+from vecveil.shapes.shape import NoiseShape
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedShape:
+    """A learned shape and what was noticed while learning it.
+
+    Attributes:
+        shape: Where the noise goes.
+        facts: Numbers worth printing, by name: realised sparsity, held-out accuracy, and the like.
+    """
+
+    shape: NoiseShape
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+
+class ShapeLearner(Protocol):
+    """Settings that turn contrast pairs into a shape. A dataclass: its fields are what users may set."""
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]]
+
+    def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
+        """Return the shape for `pairs`; the same pairs and generator state give the same shape."""
+        ...

@@ -1,0 +1,56 @@
+"""Where the noise goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vecveil.core.arrays import Matrix, Vector, frozen
+from vecveil.core.checks import orthonormal
+from vecveil.core.errors import InvalidInputError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoiseShape:
+    """A set of axes and how much noise each receives.
+
+    Attributes:
+        variances: Eigenvalues of Σ, one per axis, above zero; an infinite one means that the axis is not released.
+        axes: The axes as orthonormal columns; None for the coordinate axes (a diagonal shape).
+        centre: The public point that is released along unreleased axes; None for the origin.
+    """
+
+    variances: Vector
+    axes: Matrix | None = None
+    centre: Vector | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variances", frozen(self.variances))
+        if self.variances.ndim != 1 or self.variances.size == 0:
+            raise InvalidInputError(f"variances must be one number per axis, got shape {self.variances.shape}")
+        if np.isnan(self.variances).any() or not (self.variances > 0).all():
+            raise InvalidInputError(f"variances must be above zero, got a smallest of {np.min(self.variances)!r}")
+        if not np.isfinite(self.variances).any():
+            raise InvalidInputError("at least one axis must be released, got only infinite variances")
+        if self.axes is not None:
+            object.__setattr__(self, "axes", orthonormal(frozen(self.axes), self.dimensions))
+        if self.centre is not None:
+            object.__setattr__(self, "centre", frozen(self.centre))
+            if self.centre.shape != self.variances.shape or not np.isfinite(self.centre).all():
+                raise InvalidInputError(f"centre must be {self.dimensions} finite numbers, got {self.centre.shape}")
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return int(self.variances.size)
+
+    @property
+    def released(self) -> int:
+        """Number of axes that are released."""
+        return int(np.isfinite(self.variances).sum())
+
+    @property
+    def rotated(self) -> bool:
+        """Whether the axes are other than the coordinate axes."""
+        return self.axes is not None

@@ -1,0 +1,26 @@
+"""The same noise along every axis: what Laplace noise does, as a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vecveil.core.progress import Progress, silent
+from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.pairs import ContrastPairs
+from vecveil.shapes.shape import NoiseShape
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniform:
+    """Give every axis a variance of one. Nothing is learned, so nothing of the texts is in the shape."""
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
+        """Return the unit shape of the pairs' dimension."""
+        del rng, progress
+        return FittedShape(shape=NoiseShape(variances=np.ones(pairs.dimensions)))

@@ -1,0 +1,30 @@
+"""Every registered shape learner keeps the contract of `vecveil.testing.shapes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vecveil.shapes import SHAPE_LEARNERS, build_learner
+from vecveil.testing.shapes import check_shape_learner
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "uniform": [{}],
+    "neuron-sensitivity": [{}, {"compare": "all"}, {"normalise": "level", "floor": 1e-6}],
+    "hard-concrete": [
+        {"epochs": 3},
+        {"epochs": 3, "normalise": "level"},
+        {"epochs": 3, "loss": "sum", "held_out": 0.0},
+    ],
+}
+
+
+def test_every_registered_learner_is_covered() -> None:
+    assert set(SETTINGS) == set(SHAPE_LEARNERS.names())
+
+
+@pytest.mark.parametrize("name", SHAPE_LEARNERS.names())
+def test_learner_keeps_the_contract(name: str) -> None:
+    for settings in SETTINGS[name]:
+        check_shape_learner(build_learner(name, settings=settings))

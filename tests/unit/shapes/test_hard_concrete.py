@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from vecveil.core.errors import InvalidInputError, UnknownNameError
+from vecveil.shapes import build_learner
+from vecveil.shapes.gates import Gates
+from vecveil.testing.shapes import planted_pairs
+
+
+def test_gates_follow_the_hard_concrete_distribution() -> None:
+    """The chance of a closed gate is σ(β·log(-γ/ξ) - log α), which is what the penalty counts."""
+    gates = Gates(1, temperature=0.5)
+    with torch.no_grad():
+        gates.log_alpha.fill_(0.4)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        draws = torch.stack([gates.sample() for _ in range(20_000)])
+        expected = float(gates.expected_open())
+    share = float((draws > 0).float().mean())
+    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 20_000))
+    assert float(draws.min()) == 0
+    assert float(draws.max()) == 1
+
+
+def test_settled_gates_reach_zero_and_one() -> None:
+    gates = Gates(3, temperature=0.5)
+    with torch.no_grad():
+        gates.log_alpha.copy_(torch.tensor([-3.0, 0.0, 3.0]))
+    assert gates.settled().tolist() == pytest.approx([0.0, 0.5, 1.0])
+
+
+def test_the_working_preset_closes_gates_and_finds_planted_dimensions() -> None:
+    pairs = planted_pairs(dimensions=40, pairs=400, moved=4)
+    fitted = build_learner("hard-concrete", preset="working").fit(pairs, np.random.default_rng(0))
+    assert fitted.facts["closed_gates"] > 0.5
+    assert fitted.facts["held_out_accuracy"] > 0.8
+    assert set(np.argsort(fitted.shape.variances)[-4:]) == {0, 1, 2, 3}
+
+
+def test_the_papers_settings_close_no_gate() -> None:
+    pairs = planted_pairs(dimensions=40, pairs=400, moved=4)
+    facts = build_learner("hard-concrete", preset="paper").fit(pairs, np.random.default_rng(0)).facts
+    assert facts["closed_gates"] == 0
+    assert facts["open_gates"] == 0
+
+
+def test_a_stronger_penalty_closes_more_gates() -> None:
+    pairs = planted_pairs(dimensions=40, pairs=200, moved=4)
+    means = [
+        build_learner("hard-concrete", settings={"penalty": penalty, "epochs": 40})
+        .fit(pairs, np.random.default_rng(0))
+        .facts["mean_gate"]
+        for penalty in (0.01, 0.1, 1.0)
+    ]
+    assert means[0] > means[1] > means[2]
+
+
+def test_the_printed_sign_rewards_open_gates() -> None:
+    pairs = planted_pairs(dimensions=40, pairs=200, moved=4)
+    settings = {"penalty": 1.0, "epochs": 40, "penalty_sign": -1}
+    facts = build_learner("hard-concrete", settings=settings).fit(pairs, np.random.default_rng(0)).facts
+    assert facts["mean_gate"] > 0.9
+
+
+def test_training_leaves_the_callers_random_numbers_alone() -> None:
+    pairs = planted_pairs(dimensions=8, pairs=16, moved=2)
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    build_learner("hard-concrete", settings={"epochs": 1}).fit(pairs, np.random.default_rng(0))
+    assert torch.equal(torch.rand(1), expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"penalty": -1.0}, "penalty must be"),
+        ({"penalty_sign": 0}, "penalty_sign must be 1 or -1, got 0"),
+        ({"loss": "men"}, "did you mean 'mean'"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
+        ({"held_out": 1.0}, "held_out must be"),
+        ({"normalise": "tracee"}, "did you mean 'trace'"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        build_learner("hard-concrete", settings=settings)
+
+
+def test_unknown_presets_and_settings_are_refused_with_a_guess() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'paper'"):
+        build_learner("hard-concrete", preset="papr")
+    with pytest.raises(UnknownNameError, match="did you mean 'penalty'"):
+        build_learner("hard-concrete", settings={"penalt": 1})
+    with pytest.raises(InvalidInputError, match="has no presets"):
+        build_learner("uniform", preset="paper")
