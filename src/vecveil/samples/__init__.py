@@ -1,0 +1,16 @@
+"""The bundled corpus: synthetic clinical sentences, and a concept that is private in them."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from vecveil.samples.clinical import clinical_sentences
+from vecveil.samples.sentence import SampleSentence, SampleSpan
+
+__all__ = ["SampleSentence", "SampleSpan", "clinical_sentences", "concept_path"]
+
+
+def concept_path() -> Path:
+    """Return the file of the bundled concept, "disease and age"."""
+    return Path(str(files("vecveil.samples") / "concept.toml"))

@@ -1,0 +1,65 @@
+"""The sample corpus: synthetic clinical sentences, written by this package and made anew on every call.
+
+No real person, patient or institution is meant. Names are combined at random, and every case is made up: a topic is
+drawn, then a patient, then a frame, and the frame's slots are filled with words of that topic.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from itertools import count as count_up
+from typing import Final
+
+from vecveil.core.checks import at_least
+from vecveil.core.errors import InvalidInputError
+from vecveil.samples.disclosures import DISCLOSURES
+from vecveil.samples.facts import case_facts
+from vecveil.samples.lexicon import TOPICS
+from vecveil.samples.picker import Picker
+from vecveil.samples.rendering import render
+from vecveil.samples.routines import ROUTINES
+from vecveil.samples.sentence import SampleSentence
+
+LARGEST_COUNT: Final = 100_000
+"""The most sentences that are made: a bound at which fresh ones are still found at the first few attempts."""
+
+_DISCLOSING: Final = tuple(chain.from_iterable(DISCLOSURES.values()))
+_ROUTINE: Final = tuple(chain.from_iterable(ROUTINES.values()))
+
+
+def clinical_sentences(count: int = 3000, seed: int = 7) -> tuple[SampleSentence, ...]:
+    """Return `count` different sentences; half of them tell a disease or an age, half tell neither.
+
+    The same seed gives the same sentences everywhere, and a smaller count gives the first of them.
+
+    Args:
+        count: How many sentences, 1 to 100,000.
+        seed: Which corpus; any whole number of at least zero.
+
+    Raises:
+        InvalidInputError: If `count` is larger than what can be made without repetition.
+    """
+    at_least(count, 1, "count")
+    at_least(seed, 0, "seed")
+    if count > LARGEST_COUNT:
+        raise InvalidInputError(f"count must be at most {LARGEST_COUNT}, got {count!r}")
+    sentences: dict[str, SampleSentence] = {}
+    for index in range(count):
+        frames = _DISCLOSING if _discloses(seed, index) else _ROUTINE
+        attempts = (_sentence(frames, Picker(f"{seed}/{index}/{attempt}")) for attempt in count_up())
+        fresh = next(sentence for sentence in attempts if sentence.text not in sentences)
+        sentences[fresh.text] = fresh
+    return tuple(sentences.values())
+
+
+def _discloses(seed: int, index: int) -> bool:
+    # One of each two neighbours discloses, so the halves are even at any count; which one is drawn, so that taking
+    # every second sentence does not tell them apart.
+    pair, place = divmod(index, 2)
+    return Picker(f"{seed}/{pair}").number("disclosing place", 2) == place
+
+
+def _sentence(frames: tuple[str, ...], picker: Picker) -> SampleSentence:
+    topic = picker.one("topic", TOPICS)
+    text, spans = render(picker.one("frame", frames), case_facts(topic, picker))
+    return SampleSentence(text=text, spans=spans, topic=topic.name)
