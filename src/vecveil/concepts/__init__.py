@@ -1,0 +1,98 @@
+"""What is private: concepts, where they stand in texts, and texts without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+# Every kind is imported here, before the functions below take the names of the modules that hold them.
+from vecveil.concepts.annotated import Annotated
+from vecveil.concepts.concept import Concept
+from vecveil.concepts.contrast import ContrastSet, contrast_set
+from vecveil.concepts.entities import Entities
+from vecveil.concepts.passage import Passage
+from vecveil.concepts.patterns import Patterns
+from vecveil.concepts.presidio import Presidio
+from vecveil.concepts.registry import CONCEPTS
+from vecveil.concepts.span import Span
+from vecveil.concepts.terms import Terms
+from vecveil.concepts.token_classification import TokenClassification
+from vecveil.concepts.toml_file import dump_concept, load_concept
+from vecveil.concepts.union import Union
+from vecveil.core.checks import one_of
+from vecveil.core.errors import InvalidInputError
+
+__all__ = [
+    "CONCEPTS",
+    "Concept",
+    "ContrastSet",
+    "Passage",
+    "Span",
+    "Union",
+    "annotated",
+    "contrast_set",
+    "dump_concept",
+    "entities",
+    "load_concept",
+    "patterns",
+    "presidio",
+    "terms",
+]
+
+EntityBackend = Literal["spacy", "transformers"]
+
+
+def terms(*terms: str, label: str = "TERM", case_sensitive: bool = False) -> Concept:
+    """Return the concept of these words and phrases, found as whole words.
+
+    Args:
+        *terms: What to look for.
+        label: The category that the terms belong to.
+        case_sensitive: Whether "AIDS" is something other than "aids".
+    """
+    return Terms(terms=terms, label=label, case_sensitive=case_sensitive)
+
+
+def patterns(
+    patterns: Mapping[str, str | Sequence[str]] | None = None, /, *, timeout: float = 1.0, **labels: str | Sequence[str]
+) -> Concept:
+    r"""Return the concept of these regular expressions: `patterns(AGE=r"\d+ years old")`.
+
+    Args:
+        patterns: Label to regular expression, for labels that are no keywords; several of them may be in a list.
+        timeout: Seconds that one pattern may spend on one text.
+        **labels: The same as keywords.
+    """
+    return Patterns.of({**(patterns or {}), **labels}, timeout=timeout)
+
+
+def entities(*labels: str, model: str | None = None, backend: EntityBackend = "spacy") -> Concept:
+    """Return the concept of these entity labels.
+
+    Args:
+        *labels: The model's labels that are private, such as PERSON and GPE.
+        model: A spaCy pipeline (en_core_web_sm where None), or a token classifier of Hugging Face.
+        backend: Which of the two libraries the model belongs to.
+    """
+    if one_of(backend, get_args(EntityBackend), "backend") == "spacy":
+        return Entities(labels=labels) if model is None else Entities(labels=labels, model=model)
+    if model is None:
+        raise InvalidInputError("backend 'transformers' needs a model, such as model='d4data/biomedical-ner-all'")
+    return TokenClassification(labels=labels, model=model)
+
+
+def presidio(*entities: str, score: float = 0.5, language: str = "en", model: str = "en_core_web_sm") -> Concept:
+    """Return the concept of these Presidio entities, such as PERSON and EMAIL_ADDRESS.
+
+    Args:
+        *entities: Presidio's names of what is private.
+        score: The least confidence, from 0 to 1, at which a find counts.
+        language: The language of the texts.
+        model: The spaCy pipeline beneath.
+    """
+    return Presidio(entities=entities, score=score, language=language, model=model)
+
+
+def annotated(*labels: str) -> Concept:
+    """Return the concept of the annotations that came with the texts: those with `labels`, or all of them."""
+    return Annotated(labels=labels)

@@ -1,0 +1,79 @@
+"""Named entities of a spaCy pipeline as a concept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from vecveil.concepts.concept import Concept
+from vecveil.concepts.folding import without_lone_surrogates
+from vecveil.concepts.passage import Passage
+from vecveil.concepts.settings import checked_names, settings_of
+from vecveil.concepts.spacy_pipeline import load_pipeline
+from vecveil.concepts.span import Span, Spans, disjoint
+from vecveil.core.checks import one_of
+from vecveil.core.errors import InvalidInputError
+
+_ENTITY_COMPONENTS = ("ner", "entity_ruler")
+_SYNTAX_COMPONENTS = frozenset({"tagger", "morphologizer", "parser", "senter", "attribute_ruler", "lemmatizer"})
+_BATCH = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entities(Concept):
+    """Named entities that a spaCy pipeline recognises.
+
+    Attributes:
+        labels: The pipeline's labels that are private, such as PERSON and GPE.
+        model: The pipeline, by name or folder.
+    """
+
+    kind: ClassVar[str] = "entities"
+
+    labels: tuple[str, ...]
+    model: str = "en_core_web_sm"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", checked_names(self.labels, "label"))
+
+    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
+        """Return the private entities of each passage."""
+        pipeline = load_pipeline(self.model)
+        _check_labels(pipeline, self.labels, self.model)
+        longest = max((len(passage.text) for passage in passages), default=0)
+        if longest > pipeline.max_length:
+            raise InvalidInputError(f"a text has {longest} characters; {self.model!r} takes {pipeline.max_length}")
+        texts = (without_lone_surrogates(passage.text) for passage in passages)
+        return [
+            disjoint(Span(e.start_char, e.end_char, e.label_) for e in document.ents if e.label_ in self.labels)
+            for document in pipeline.pipe(texts, batch_size=_BATCH, disable=_unneeded(pipeline))
+        ]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the TOML table of the concept."""
+        return settings_of(self)
+
+    def summary(self) -> Mapping[str, Any]:
+        """Return the pipeline and its labels, which anyone may know."""
+        return {"kind": self.kind, "labels": list(self.labels), "model": self.model}
+
+
+def _check_labels(pipeline: Any, labels: Sequence[str], model: str) -> None:
+    known = {label for name in _ENTITY_COMPONENTS for label in pipeline.pipe_labels.get(name, ())}
+    if not known:
+        raise InvalidInputError(f"the spaCy pipeline {model!r} recognises no entities")
+    for label in labels:
+        one_of(label, known, "entity label")
+
+
+def _unneeded(pipeline: Any) -> list[str]:
+    """Return the components that the entities of `pipeline` do not depend on; they take most of its time."""
+    names = set(pipeline.pipe_names)
+    if names - _SYNTAX_COMPONENTS - {"tok2vec", "ner"}:
+        # Another component, such as a ruler, may look at tags and lemmas.
+        return []
+    unneeded = names & _SYNTAX_COMPONENTS
+    if "tok2vec" in names and "ner" not in pipeline.get_pipe("tok2vec").listening_components:
+        unneeded.add("tok2vec")
+    return sorted(unneeded)

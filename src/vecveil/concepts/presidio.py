@@ -1,0 +1,109 @@
+"""Presidio recognisers as a concept."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from vecveil.concepts.concept import Concept
+from vecveil.concepts.folding import without_lone_surrogates
+from vecveil.concepts.passage import Passage
+from vecveil.concepts.settings import checked_names, settings_of
+from vecveil.concepts.spacy_pipeline import load_pipeline
+from vecveil.concepts.span import Span, Spans, disjoint
+from vecveil.core.checks import not_negative, one_of
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+
+_BATCH = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presidio(Concept):
+    """Personal data that Presidio recognises by patterns, checksums, context words and named entities.
+
+    Attributes:
+        entities: Presidio's names of what is private, such as PERSON and EMAIL_ADDRESS.
+        score: The least confidence, from 0 to 1, at which a find counts; a phone number without a word such as
+            "phone" near it scores 0.4.
+        language: The language of the texts.
+        model: The spaCy pipeline beneath, by name or folder.
+    """
+
+    kind: ClassVar[str] = "presidio"
+
+    entities: tuple[str, ...]
+    score: float = 0.5
+    language: str = "en"
+    model: str = "en_core_web_sm"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entities", checked_names(self.entities, "Presidio entity"))
+        if not_negative(self.score, "score") > 1:
+            raise InvalidInputError(f"score must lie between 0 and 1, got {self.score!r}")
+
+    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
+        """Return what the recognisers find in each passage."""
+        analyzer = _load_analyzer(self.model, self.language)
+        known = analyzer.get_supported_entities(self.language)
+        for entity in self.entities:
+            one_of(entity, known, "Presidio entity")
+        texts = [without_lone_surrogates(passage.text) for passage in passages]
+        artifacts = analyzer.nlp_engine.process_batch(texts, language=self.language, batch_size=_BATCH)
+        return [
+            disjoint(
+                Span(result.start, result.end, result.entity_type)
+                for result in analyzer.analyze(
+                    text,
+                    language=self.language,
+                    entities=list(self.entities),
+                    score_threshold=self.score,
+                    nlp_artifacts=artifact,
+                )
+            )
+            for text, artifact in artifacts
+        ]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the TOML table of the concept."""
+        return settings_of(self)
+
+    def summary(self) -> Mapping[str, Any]:
+        """Return the recognisers, which anyone may know."""
+        return settings_of(self)
+
+
+@cache
+def _load_analyzer(model: str, language: str) -> Any:
+    try:
+        from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+        from presidio_analyzer.nlp_engine import SpacyNlpEngine
+        from presidio_analyzer.predefined_recognizers import EmailRecognizer
+        from tldextract import TLDExtract
+    except ImportError:
+        raise MissingExtraError("presidio-analyzer", "presidio") from None
+
+    # Presidio's debug messages hold words of the texts, and its warnings are about languages nobody asked for.
+    logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
+    # Without a cache and without addresses it reads the list of public suffixes that comes with the package;
+    # Presidio's own recogniser fetches the list over the network, and waits for it.
+    bundled_suffixes = TLDExtract(cache_dir=None, suffix_list_urls=())
+
+    class OfflineEmailRecognizer(EmailRecognizer):
+        def validate_result(self, pattern_text: str) -> bool:
+            return bool(bundled_suffixes(pattern_text).fqdn)
+
+    engine: Any = SpacyNlpEngine(models=[{"lang_code": language, "model_name": model}])
+    # A pipeline that is already there keeps the engine from downloading one.
+    engine.nlp = {language: load_pipeline(model)}
+    registry = RecognizerRegistry(supported_languages=[language])
+    registry.load_predefined_recognizers(languages=[language], nlp_engine=engine)
+    registry.recognizers = [
+        OfflineEmailRecognizer(supported_language=each.supported_language)
+        if isinstance(each, EmailRecognizer)
+        else each
+        for each in registry.recognizers
+    ]
+    return AnalyzerEngine(registry=registry, nlp_engine=engine, supported_languages=[language])

@@ -1,0 +1,123 @@
+r"""Concepts as TOML files.
+
+    name = "disease and age"            # optional
+
+    [[part]]
+    kind = "terms"
+    terms = ["diabetes", "asthma"]      # or file = "diseases.txt", one term a line
+    label = "DISEASE"
+
+    [[part]]
+    kind = "patterns"
+    patterns = { AGE = '\d+ years old' }
+
+A part has a kind from the registry and that kind's settings, with hyphens for underscores.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from vecveil.concepts.concept import Concept
+from vecveil.concepts.registry import CONCEPTS
+from vecveil.concepts.settings import checked_value
+from vecveil.concepts.union import Union
+from vecveil.core.checks import one_of
+from vecveil.core.errors import ArtifactError, InvalidInputError
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def load_concept(path: str | Path) -> Concept:
+    """Return the concept that a TOML file describes.
+
+    Raises:
+        ArtifactError: When the file cannot be read or is not TOML.
+        InvalidInputError: When it does not describe a concept.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ArtifactError(f"there is no concept file {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArtifactError(f"cannot read the concept file {path}: {type(error).__name__}") from None
+    return parse_concept(text, folder=path.parent, source=str(path))
+
+
+def parse_concept(text: str, *, folder: Path, source: str = "concept") -> Concept:
+    """Return the concept that a TOML document describes.
+
+    Args:
+        text: The document.
+        folder: Where the paths in it start.
+        source: What to call it in an error.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ArtifactError(f"{source} is not valid TOML: {error}") from None
+    try:
+        return _concept(document, folder)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{source}: {error}") from None
+
+
+def dump_concept(concept: Concept) -> str:
+    """Return the TOML document that `load_concept` reads back as `concept`. Holds private terms."""
+    settings = concept.settings()
+    parts = settings["part"] if isinstance(concept, Union) else [settings]
+    blocks = [f"name = {_written(concept.name)}\n"] if concept.name else []
+    for part in parts:
+        lines = ["[[part]]", *(f"{_key(key)} = {_written(value)}" for key, value in part.items())]
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _concept(document: Mapping[str, Any], folder: Path) -> Concept:
+    for key in document:
+        one_of(key, {"name", "part"}, "key")
+    name = checked_value(document.get("name", ""), str, "name")
+    tables = document.get("part", [])
+    if not isinstance(tables, list):
+        raise InvalidInputError(f"'part' must be a list of tables, each under [[part]], got {type(tables).__name__}")
+    if not tables:
+        raise InvalidInputError("no parts; a concept needs at least one [[part]]")
+    parts = tuple(_part(table, number, folder) for number, table in enumerate(tables, start=1))
+    return Union(parts=parts, name=name) if name or len(parts) > 1 else parts[0]
+
+
+def _part(table: Any, number: int, folder: Path) -> Concept:
+    try:
+        settings = dict(checked_value(table, Mapping[str, Any], "part"))
+        return _kind(settings.pop("kind", None)).from_settings(settings, folder)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"part {number}: {error}") from None
+
+
+def _kind(name: Any) -> type[Concept]:
+    if name is None:
+        raise InvalidInputError(f"setting 'kind' is missing (known: {', '.join(CONCEPTS.names())})")
+    return CONCEPTS.load(checked_value(name, str, "kind"))
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _written(key)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        # A JSON string is a TOML string, but for the one control character that JSON leaves as it is.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_written(each)}' for key, each in value.items())} }}"
+    return repr(value)

@@ -1,0 +1,108 @@
+"""What every concept must do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from vecveil.concepts.concept import Concept
+from vecveil.concepts.passage import Passage
+from vecveil.concepts.span import disjoint
+from vecveil.concepts.toml_file import dump_concept, parse_concept
+
+# An emoji of several characters, a letter with a loose accent, a right-to-left word, a letter that grows when it is
+# lowered, a zero byte and half a character.
+_UNUSUAL = "👩‍⚕️ e\u0301 שלום İ \x00 \ud800 ﬁ ½"
+
+
+def check_concept(concept: Concept, *, positive: Passage, negative: Passage) -> None:
+    """Raise AssertionError unless `concept` keeps the contract of concepts.
+
+    Args:
+        concept: The concept to check.
+        positive: A text that holds the concept, and nothing of it once that is removed.
+        negative: A text that does not hold it.
+    """
+    _check_finding(concept, positive, negative)
+    _check_removal(concept, positive, negative)
+    _check_settings(concept)
+    _check_summary(concept, positive)
+
+
+def write_token_classifier(folder: Path, *, labels: Mapping[str, str], positions: int = 16) -> None:
+    """Write a tiny BERT whose label for a token is looked up, for tests without a hub.
+
+    Args:
+        folder: Where to write it.
+        labels: Lower-case token, or `##` and the end of a word, to label such as B-AGE; others get O.
+        positions: Number of tokens that the model takes at once.
+    """
+    import torch
+    from transformers import BertConfig, BertForTokenClassification
+
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *labels]
+    names = ["O", *sorted(set(labels.values()))]
+    config = BertConfig(
+        vocab_size=len(tokens),
+        hidden_size=len(names),
+        num_hidden_layers=0,
+        num_attention_heads=1,
+        intermediate_size=1,
+        max_position_embeddings=positions,
+        id2label=dict(enumerate(names)),
+        label2id={name: number for number, name in enumerate(names)},
+    )
+    build: Any = BertForTokenClassification  # The library gives no types for what its constructor takes.
+    network = build(config)
+    embeddings = network.bert.embeddings
+    one_hot = torch.eye(len(names))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+        embeddings.LayerNorm.weight.fill_(1.0)
+        network.classifier.weight.copy_(one_hot)
+        for number, token in enumerate(tokens):
+            embeddings.word_embeddings.weight[number] = one_hot[names.index(labels.get(token, "O"))]
+    network.save_pretrained(folder)
+    (folder / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
+
+
+def _check_finding(concept: Concept, positive: Passage, negative: Passage) -> None:
+    texts = [positive, negative, Passage(""), Passage(" "), Passage(_UNUSUAL)]
+    found = concept.find_all(texts)
+    _require(len(found) == len(texts), "find_all gives one result for each passage")
+    _require(concept.find_all([]) == [], "find_all of no passages is empty")
+    _require(len(found[0]) > 0, "the positive text holds the concept")
+    _require(found[1] == (), "the negative text does not hold the concept")
+    _require(found[2] == found[3] == (), "an empty or blank text holds nothing")
+    for passage, spans in zip(texts, found, strict=True):
+        _require(spans == concept.find(passage), "find and find_all agree")
+        _require(spans == disjoint(spans), "spans are in order and disjoint")
+        _require(all(span.end <= len(passage.text) for span in spans), "spans lie within their text")
+        _require(all(span.label for span in spans), "every span has a label")
+
+
+def _check_removal(concept: Concept, positive: Passage, negative: Passage) -> None:
+    removed = concept.remove(positive)
+    _require(len(removed) < len(positive.text), "removal makes a text with the concept shorter")
+    _require(concept.find(removed) == (), "nothing of the concept is found after its removal")
+    _require(concept.remove(negative) == negative.text, "removal leaves a text without the concept as it is")
+
+
+def _check_settings(concept: Concept) -> None:
+    again = parse_concept(dump_concept(concept), folder=Path())
+    _require(again == concept, "the concept survives TOML")
+    _require(again.settings() == concept.settings(), "the settings survive TOML")
+
+
+def _check_summary(concept: Concept, positive: Passage) -> None:
+    told = json.dumps(dict(concept.summary()), ensure_ascii=False).casefold()
+    surfaces = {positive.text[span.start : span.end].casefold() for span in concept.find(positive)}
+    _require(not any(surface in told for surface in surfaces), "the summary does not tell the concept")
+
+
+def _require(holds: bool, fact: str) -> None:
+    if not holds:
+        raise AssertionError(f"a concept must keep this: {fact}")
