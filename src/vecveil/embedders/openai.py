@@ -1,0 +1,144 @@
+"""A service that speaks OpenAI's embeddings API: OpenAI's own, or a server of yours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import at_least, positive
+from vecveil.core.errors import EndpointError, InvalidInputError, MissingExtraError
+from vecveil.embedders.answer import read_answer
+from vecveil.embedders.fingerprint import Fingerprint
+from vecveil.embedders.lengths import have_length_one
+from vecveil.embedders.texts import checked_texts
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+PROBE = "The quick brown fox jumps over the lazy dog."
+"""The one public sentence that is sent to learn what vectors look like."""
+
+
+@dataclass(frozen=True)
+class OpenAIEmbedder:
+    """A remote model. Texts leave the machine, unprotected, for the service that is named here.
+
+    Attributes:
+        model: The model's name at the service.
+        base_url: Address of the service, up to and with `/v1`; None is OpenAI's own, or `OPENAI_BASE_URL`.
+        api_key_env: Environment variable that holds the key; a server of yours may need none.
+        dimensions: Length to ask for, where the model can shorten its vectors; None is the model's own.
+        revision: What tells versions of the model apart, as far as you know; a service does not say.
+        batch_size: Texts per request.
+        timeout: Seconds to wait for an answer.
+        max_retries: How often to ask again after a refusal or a lost connection.
+    """
+
+    model: str
+    _: KW_ONLY
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    dimensions: int | None = None
+    revision: str = "unversioned"
+    batch_size: int = 128
+    timeout: float = 60.0
+    max_retries: int = 5
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise InvalidInputError("model must name a model of the service, got ''")
+        if self.base_url is not None:
+            _check_address(self.base_url)
+        if self.dimensions is not None:
+            at_least(self.dimensions, 1, "dimensions")
+        at_least(self.batch_size, 1, "batch_size")
+        positive(self.timeout, "timeout")
+        at_least(self.max_retries, 0, "max_retries")
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """The model's name, and what its vectors look like; the first use asks the service for one probe."""
+        probe = self._request([PROBE])
+        return Fingerprint(
+            model=self.model,
+            revision=self.revision,
+            dimensions=probe.shape[1],
+            normalised=have_length_one(probe),
+        )
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Return one float32 row per text, in order.
+
+        Raises:
+            InvalidInputError: With the number of the first empty text; services refuse those.
+            EndpointError: If the service cannot be reached, refuses, or answers nonsense.
+        """
+        rows = checked_texts(texts)
+        if "" in rows:
+            raise InvalidInputError(f"text {rows.index('')} is empty, and embedding services refuse empty texts")
+        vectors = np.empty((len(rows), self.fingerprint.dimensions), dtype=np.float32)
+        for start in range(0, len(rows), self.batch_size):
+            batch = self._request(rows[start : start + self.batch_size])
+            if batch.shape[1] != vectors.shape[1]:
+                raise EndpointError(
+                    f"{self._host} answered with {batch.shape[1]} dimensions, after {vectors.shape[1]} for the probe"
+                )
+            vectors[start : start + len(batch)] = batch
+        return vectors
+
+    def _request(self, texts: list[str]) -> Embeddings:
+        client = self._client
+        from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+
+        options: dict[str, Any] = {} if self.dimensions is None else {"dimensions": self.dimensions}
+        # What the service says may repeat the texts, so no error below carries its cause.
+        try:
+            answer = client.embeddings.create(input=texts, model=self.model, encoding_format="base64", **options)
+        except APIStatusError as error:
+            raise EndpointError(f"{self._host} refused the request with status {error.status_code}") from None
+        except APITimeoutError:
+            raise EndpointError(f"{self._host} did not answer within {self.timeout:g} seconds") from None
+        except APIConnectionError:
+            raise EndpointError(f"{self._host} cannot be reached") from None
+        except (OpenAIError, ValueError):
+            raise EndpointError(f"{self._host} answered with something that is no JSON") from None
+        return read_answer(answer, rows=len(texts), dimensions=self.dimensions, host=self._host)
+
+    @property
+    def _host(self) -> str:
+        return str(self._client.base_url.host)
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        try:
+            from openai import OpenAI
+        except ImportError:
+            raise MissingExtraError("openai", "openai") from None
+
+        key = os.environ.get(self.api_key_env)
+        if not key and self.base_url is None:
+            raise InvalidInputError(f"the environment variable {self.api_key_env} must hold the service's key")
+        # The client refuses to be built without a key, which servers of one's own often do not ask for.
+        return OpenAI(api_key=key or "none", base_url=self.base_url, timeout=self.timeout, max_retries=self.max_retries)
+
+
+def from_spec(argument: str) -> OpenAIEmbedder:
+    """Return the embedder for `MODEL` or `MODEL@https://host/v1`."""
+    # Model names may hold an @ of their own.
+    model, mark, rest = argument.partition("@http")
+    return OpenAIEmbedder(model, base_url=f"http{rest}" if mark else None)
+
+
+def _check_address(base_url: str) -> None:
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InvalidInputError("base_url must be an address such as https://host/v1")
+    if parts.username or parts.password:
+        raise InvalidInputError("base_url must not hold a password; put the key into the environment (api_key_env)")

