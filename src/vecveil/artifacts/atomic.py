@@ -1,0 +1,65 @@
+"""Files and folders that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vecveil.core.errors import ArtifactError, InvalidInputError
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yield a sibling path to write to; it takes the place of `path` if the block ends well, and goes if not."""
+    draft = _draft(path)
+    try:
+        yield draft
+        _flush(draft)
+        draft.replace(path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Yield a sibling folder to fill; it takes the place of `path` if the block ends well, and goes if not."""
+    if path.exists() and not overwrite:
+        raise InvalidInputError(f"{path} exists already; choose another name or ask for it to be overwritten")
+    draft = _draft(path)
+    old = _draft(path)
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+        for file in draft.rglob("*"):
+            if file.is_file():
+                _flush(file)
+        if path.exists():
+            path.rename(old)
+        draft.rename(path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    finally:
+        if old.exists() and not path.exists():
+            old.rename(path)
+        shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _draft(path: Path) -> Path:
+    # In the same folder, since a rename across file systems is a copy, and a copy can stop half-way.
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.draft")
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _cannot_write(path: Path, error: OSError) -> ArtifactError:
+    return ArtifactError(f"{path} could not be written: {error.strerror or error}; nothing was left behind")
