@@ -1,0 +1,97 @@
+"""Which column of a file is protected, which go along, and which are left out for safety."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from vecveil.artifacts.vectors import VECTOR, column_of, is_annotation_type, is_vector_type
+from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import one_of
+from vecveil.core.errors import InvalidInputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnPlan:
+    """What happens to each column.
+
+    Attributes:
+        column: The column that is protected.
+        is_text: Whether it holds texts, and not vectors.
+        output_column: Where the protected vectors go.
+        carried: Columns that go through unchanged.
+        dropped: Columns that are left out: the text, clean vectors, annotations, or all where there is no place.
+    """
+
+    column: str
+    is_text: bool
+    output_column: str
+    carried: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, schema: Any, *, text: str | None, vectors: str | None, keep: tuple[str, ...], vectors_only: bool
+    ) -> Self:
+        """Return the plan for a table.
+
+        Args:
+            schema: Its Arrow schema.
+            text: The text column, if it is named.
+            vectors: The vector column, if it is named.
+            keep: Columns to carry through although they would be left out for safety.
+            vectors_only: Whether the output has no place for other columns.
+        """
+        columns: list[str] = schema.names
+        for name in (text, vectors, *keep):
+            if name is not None:
+                one_of(name, columns, "column")
+        clean = [name for name in columns if is_vector_type(schema.field(name).type)]
+        if text is None and vectors is None:
+            text, vectors = _only_choice(columns, clean)
+        if text is not None and vectors is not None:
+            raise InvalidInputError(f"name a text column or a vector column, got both {text!r} and {vectors!r}")
+        if vectors in keep:
+            raise InvalidInputError(f"the clean vectors of {vectors!r} can't be kept: the protected ones replace them")
+        annotations = (name for name in columns if is_annotation_type(schema.field(name).type))
+        unsafe = {text, vectors, *clean, *annotations} - (set(keep) - {vectors})
+        carried = () if vectors_only else tuple(name for name in columns if name not in unsafe)
+        output_column = VECTOR if vectors_only or vectors is None else vectors
+        if output_column in carried:
+            raise InvalidInputError(f"the input has a column {output_column!r}, where the protected vectors belong")
+        return cls(
+            column=text or vectors or "",
+            is_text=text is not None,
+            output_column=output_column,
+            carried=carried,
+            dropped=tuple(name for name in columns if name not in carried and name != vectors),
+        )
+
+    def output_schema(self, schema: Any, dimensions: int) -> Any:
+        """Return the Arrow schema of the output; vectors keep their precision, at least float32."""
+        import pyarrow as pa
+
+        kind = pa.float32()
+        if not self.is_text and schema.field(self.column).type.value_type == pa.float64():
+            kind = pa.float64()
+        fields = [schema.field(name) for name in self.carried]
+        return pa.schema([*fields, pa.field(self.output_column, pa.list_(kind, dimensions))])
+
+    def output_batch(self, batch: Any, schema: Any, protected: Embeddings) -> Any:
+        """Return the output's rows for one batch of the input."""
+        import pyarrow as pa
+
+        columns = [batch.column(name) for name in self.carried]
+        return pa.RecordBatch.from_arrays([*columns, column_of(protected)], schema=schema)
+
+
+def _only_choice(columns: list[str], vectors: list[str]) -> tuple[str | None, str | None]:
+    """Return the text column or the vector column where there is no doubt which is meant."""
+    if "text" in columns and not vectors:
+        return "text", None
+    if len(vectors) == 1 and "text" not in columns:
+        return None, vectors[0]
+    holding = f", and these hold vectors: {', '.join(vectors)}" if vectors else ""
+    raise InvalidInputError(
+        f"name the text column or the vector column to protect; the columns are {', '.join(columns)}{holding}"
+    )

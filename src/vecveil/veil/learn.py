@@ -1,0 +1,106 @@
+"""From a named concept and texts to a veil."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from vecveil.concepts import Concept, Passage, contrast_set
+from vecveil.core.checks import positive
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.progress import Progress, silent
+from vecveil.embedders import Embedder, resolve_embedder
+from vecveil.mechanisms import MECHANISMS
+from vecveil.shapes import ContrastPairs, build_learner
+from vecveil.veil.embedding import embed_texts
+from vecveil.veil.provenance import Provenance
+from vecveil.veil.typical import TypicalLengths
+from vecveil.veil.veil import Veil
+
+
+def learn(
+    concept: Concept,
+    texts: Iterable[str | Passage],
+    *,
+    embedder: str | Embedder = "minilm",
+    shape: str = "hard-concrete",
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    mechanism: str = "mahalanobis",
+    contrast: Literal["removal", "replacement"] = "removal",
+    epsilon: float | None = None,
+    seed: int = 0,
+    cache: str | Path | None = None,
+    drop_empty: bool = False,
+    allow_everywhere: bool = False,
+    keep_concept: bool = False,
+    progress: Progress = silent,
+) -> Veil:
+    """Learn where a concept lives in the vectors of an embedder.
+
+    Args:
+        concept: What is private.
+        texts: Texts with and without it. The shape that is learned from them is itself a release.
+        embedder: A name (see `resolve_embedder`) or an object.
+        shape: Name of the shape learner.
+        preset: Named settings of that learner, such as "paper".
+        settings: Single settings of that learner, over the preset.
+        mechanism: Name of the mechanism that the veil will use.
+        contrast: Whether the concept is removed from a text, or replaced by another of its category.
+        epsilon: Budget to keep in the veil.
+        seed: Of the learner; noise is never seeded by it.
+        cache: Folder to keep clean embeddings in; as sensitive as the texts. None keeps none.
+        drop_empty: Leave out texts in which nothing but the concept stands.
+        allow_everywhere: Accept a concept that every text holds.
+        keep_concept: Write the concept itself, with its private terms, into the veil.
+        progress: Told how far the work is.
+    """
+    # Names and settings first: a misspelt one should not come to light after an hour of embedding.
+    learner = build_learner(shape, preset=preset, settings=settings)
+    if not MECHANISMS.load(mechanism).takes_shape and shape != "uniform":
+        raise InvalidInputError(
+            f"the mechanism {mechanism!r} adds the same noise along every axis and can't follow the shape {shape!r}; "
+            "use the shape 'uniform' with it, or the mechanism 'mahalanobis'"
+        )
+    if epsilon is not None:
+        positive(epsilon, "epsilon")
+    model = resolve_embedder(embedder, cache=None if cache is None else Path(cache))
+
+    pairs_of_texts = contrast_set(
+        concept,
+        texts,
+        kind=contrast,
+        seed=seed,
+        drop_empty=drop_empty,
+        allow_everywhere=allow_everywhere,
+        progress=progress,
+    )
+    pairs = ContrastPairs(
+        embed_texts(model, pairs_of_texts.with_concept, label="embedding with the concept", progress=progress),
+        embed_texts(model, pairs_of_texts.without_concept, label="embedding without it", progress=progress),
+    )
+    fitted = learner.fit(pairs, np.random.default_rng(seed), progress=progress)
+    unit = MECHANISMS.load(mechanism).for_shape(
+        epsilon=1.0, variances=fitted.shape.variances, axes=fitted.shape.axes, centre=fitted.shape.centre
+    )
+    learner_settings: Any = learner
+    return Veil(
+        shape=fitted.shape,
+        mechanism=mechanism,
+        fingerprint=model.fingerprint,
+        typical=TypicalLengths.of(pairs, unit),
+        provenance=Provenance(
+            concept=concept.settings() if keep_concept else concept.summary(),
+            contrast=contrast,
+            pairs=len(pairs),
+            embedder=embedder if isinstance(embedder, str) else None,
+            learner={"name": shape, **asdict(learner_settings)},
+            facts={name: value for name, value in fitted.facts.items() if np.isfinite(value)},
+            seed=seed,
+        ),
+        epsilon=epsilon,
+    )

@@ -1,0 +1,51 @@
+"""Where a veil comes from, told without telling what is private."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+_PACKAGES = ("vecveil", "numpy", "torch", "sentence-transformers", "transformers", "spacy", "presidio-analyzer")
+
+
+def installed_versions() -> dict[str, str]:
+    """Return the versions of Python and of those packages that are installed."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """What was learned from what, with which settings and versions.
+
+    Attributes:
+        concept: Kinds and sizes of the concept's parts; its terms only where the owner asked for that.
+        contrast: How texts without the concept were made: removal or replacement.
+        pairs: Number of contrast pairs.
+        embedder: What the owner named the embedder by, to find it again; None where it was handed in as an object.
+        learner: Name and settings of the shape learner.
+        facts: What the learner noticed.
+        seed: Of the learner; the noise has none.
+        versions: Of Python and the packages that took part.
+    """
+
+    concept: Mapping[str, Any]
+    contrast: str
+    pairs: int
+    embedder: str | None
+    learner: Mapping[str, Any]
+    facts: Mapping[str, float]
+    seed: int
+    versions: Mapping[str, str] = field(default_factory=installed_versions)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the fields by name, fit for JSON."""
+        return asdict(self)

@@ -1,0 +1,221 @@
+"""What a user learns once and uses everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vecveil.accounting import Dials, EuclideanBounds, GuaranteeSheet, literal_epsilon
+from vecveil.artifacts import Artifact, read_artifact, write_artifact
+from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import embeddings, positive
+from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
+from vecveil.core.progress import Progress, silent
+from vecveil.core.randomness import secure_generator
+from vecveil.embedders import Embedder, Fingerprint, resolve_embedder
+from vecveil.mechanisms import MECHANISMS, Mechanism
+from vecveil.shapes import NoiseShape
+from vecveil.veil.budget import epsilon_for_noise_ratio
+from vecveil.veil.embedding import embed_texts
+from vecveil.veil.provenance import Provenance
+from vecveil.veil.typical import TypicalLengths
+
+KIND, FORMAT = "veil", 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Veil:
+    """A noise shape and a mechanism for the vectors of one embedder, and where they come from.
+
+    Attributes:
+        shape: Where the noise goes.
+        mechanism: Name of the mechanism that adds it.
+        fingerprint: The only model whose vectors this veil is for.
+        typical: Lengths of embeddings and contrast pairs, for the dials.
+        provenance: What was learned from what.
+        epsilon: Budget that is used where a call names none; None means that every call must name one.
+    """
+
+    shape: NoiseShape
+    mechanism: str
+    fingerprint: Fingerprint
+    typical: TypicalLengths
+    provenance: Provenance
+    epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        MECHANISMS.load(self.mechanism)
+        if self.shape.dimensions != self.fingerprint.dimensions:
+            raise InvalidInputError(
+                f"the shape has {self.shape.dimensions} dimensions, the embedder {self.fingerprint.dimensions}"
+            )
+        if self.epsilon is not None:
+            positive(self.epsilon, "epsilon")
+
+    def protect(
+        self,
+        texts: Sequence[str],
+        *,
+        epsilon: float | None = None,
+        embedder: str | Embedder | None = None,
+        rng: np.random.Generator | None = None,
+        progress: Progress = silent,
+    ) -> Embeddings:
+        """Return protected vectors of `texts`.
+
+        Args:
+            texts: What to embed.
+            epsilon: Literal privacy loss per unit of the guarantee's distance.
+            embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
+            rng: For tests and published experiments only: a seeded generator makes noise that is not private.
+            progress: Told after each chunk of texts.
+        """
+        budget = self._budget(epsilon)
+        vectors = embed_texts(self.embedder(embedder), texts, progress=progress)
+        return self.perturb(vectors, epsilon=budget, rng=rng)
+
+    def perturb(
+        self,
+        vectors: Embeddings,
+        *,
+        epsilon: float | None = None,
+        rng: np.random.Generator | None = None,
+        first_row: int = 0,
+    ) -> Embeddings:
+        """Return protected copies of `vectors`, which the veil's embedder must have made.
+
+        Args:
+            vectors: One row per record.
+            epsilon: Literal privacy loss per unit of the guarantee's distance.
+            rng: For tests and published experiments only: a seeded generator makes noise that is not private.
+            first_row: Number of the first row in an error, where `vectors` are a part of something larger.
+        """
+        mechanism = self.mechanism_at(self._budget(epsilon))
+        checked = embeddings(vectors, dimensions=self.fingerprint.dimensions, first_row=first_row)
+        if self.fingerprint.normalised:
+            lengths = np.linalg.norm(checked, axis=1)
+            wrong = np.flatnonzero(np.abs(lengths - 1) > 0.01)
+            if wrong.size:
+                raise EmbedderMismatchError(
+                    f"{self.fingerprint.model} makes vectors of length 1, row {first_row + wrong[0]} has length "
+                    f"{lengths[wrong[0]]:.4g}; normalise them, or learn a veil for the model that made them"
+                )
+        return mechanism.perturb(checked, secure_generator() if rng is None else rng)
+
+    def guarantee(self, *, epsilon: float | None = None) -> GuaranteeSheet:
+        """Return what is promised at `epsilon`, in which distance and under which assumptions."""
+        mechanism = self.mechanism_at(self._budget(epsilon))
+        promise = mechanism.guarantee()
+        elliptical = type(mechanism).takes_shape
+        return GuaranteeSheet(
+            guarantee=promise.assuming(*self._assumptions()),
+            dials=Dials(
+                epsilon=mechanism.epsilon,
+                distance=promise.metric,
+                noise_ratio=mechanism.noise_ratio(self.typical.signal),
+                pair_loss=mechanism.epsilon * self.typical.pair,
+            ),
+            euclidean=EuclideanBounds.of(epsilon=mechanism.epsilon, variances=self.shape.variances)
+            if elliptical
+            else None,
+            median_pair=self.typical.euclidean_pair,
+        )
+
+    def epsilon_for(
+        self, *, noise_ratio: float | None = None, pair_loss: float | None = None, paper_epsilon: float | None = None
+    ) -> float:
+        """Return the literal epsilon for another dial: exactly one of the three must be given.
+
+        Args:
+            noise_ratio: Length of the noise over the length of an embedding.
+            pair_loss: Worst-case loss of the median contrast pair, in nats.
+            paper_epsilon: An epsilon on the axis of the paper's tables (calibrated, not derived).
+        """
+        if [noise_ratio, pair_loss, paper_epsilon].count(None) != 2:
+            raise InvalidInputError("give exactly one of noise_ratio, pair_loss and paper_epsilon")
+        if noise_ratio is not None:
+            return epsilon_for_noise_ratio(
+                noise_ratio, lambda epsilon: self.mechanism_at(epsilon).noise_ratio(self.typical.signal)
+            )
+        if pair_loss is not None:
+            return positive(pair_loss, "pair_loss") / self.typical.pair
+        return literal_epsilon(
+            positive(paper_epsilon, "paper_epsilon"),
+            scale="paper",
+            dimensions=self.shape.released,
+            signal=self.typical.signal,
+        )
+
+    def mechanism_at(self, epsilon: float) -> Mechanism:
+        """Return the mechanism of this veil at one budget."""
+        return MECHANISMS.load(self.mechanism).for_shape(
+            epsilon=epsilon, variances=self.shape.variances, axes=self.shape.axes, centre=self.shape.centre
+        )
+
+    def embedder(self, given: str | Embedder | None = None, *, cache: Path | None = None) -> Embedder:
+        """Return the veil's embedder, or `given` if it is the same model at the same revision."""
+        spec = self.provenance.embedder if given is None else given
+        if spec is None:
+            raise InvalidInputError("this veil was learned with an embedder object; hand it in as embedder=")
+        embedder = resolve_embedder(spec, cache=cache)
+        self.fingerprint.require(embedder.fingerprint)
+        return embedder
+
+    def digest(self) -> str:
+        """Return the SHA-256 of everything in the veil."""
+        return self._artifact().digest()
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the veil as a folder, whole or not at all."""
+        write_artifact(self._artifact(), Path(path), overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Veil:
+        """Return the veil in the folder `path`, its digests checked."""
+        artifact = read_artifact(Path(path), kind=KIND, newest=FORMAT)
+        manifest, tensors = artifact.manifest, artifact.tensors
+        try:
+            return cls(
+                shape=NoiseShape(
+                    variances=tensors["variances"], axes=tensors.get("axes"), centre=tensors.get("centre")
+                ),
+                mechanism=manifest["mechanism"],
+                fingerprint=Fingerprint(**manifest["embedder"]),
+                typical=TypicalLengths(**manifest["typical"]),
+                provenance=Provenance(**manifest["provenance"]),
+                epsilon=manifest["epsilon"],
+            )
+        except (KeyError, TypeError) as error:
+            raise ArtifactError(f"{path} does not hold what a veil must hold: {error}") from None
+
+    def _artifact(self) -> Artifact:
+        tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "centre": self.shape.centre}
+        manifest: dict[str, Any] = {
+            "mechanism": self.mechanism,
+            "embedder": self.fingerprint.settings(),
+            "typical": asdict(self.typical),
+            "provenance": self.provenance.settings(),
+            "epsilon": self.epsilon,
+        }
+        held = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+        return Artifact(kind=KIND, format=FORMAT, manifest=manifest, tensors=held)
+
+    def _budget(self, epsilon: float | None) -> float:
+        chosen = self.epsilon if epsilon is None else epsilon
+        if chosen is None:
+            raise InvalidInputError("epsilon must be given: this veil was saved without a budget")
+        return positive(chosen, "epsilon")
+
+    def _assumptions(self) -> tuple[str, ...]:
+        source = f"the vectors come from {self.fingerprint.model} at revision {self.fingerprint.revision}"
+        if self.provenance.learner["name"] == "uniform":
+            return (source,)
+        learned = (
+            f"the shape was learned on {self.provenance.pairs} contrast pairs and is fixed from then on; where those "
+            "texts are private, the shape itself is a release that this guarantee does not cover"
+        )
+        return (source, learned)
