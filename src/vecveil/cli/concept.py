@@ -1,0 +1,93 @@
+"""`vecveil concept`: what a concept finds, before anything is learned."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vecveil.cli.console import notices, output, progress_bar
+from vecveil.cli.marking import marked
+from vecveil.cli.options import FILE, text_options
+
+if TYPE_CHECKING:
+    from vecveil.concepts import Passage, Span
+
+CHUNK = 512
+
+
+@click.command(short_help="Show what a concept finds in texts.")
+@click.argument("concept_file", metavar="CONCEPT", type=FILE)
+@click.argument("texts_file", metavar="TEXTS", type=FILE)
+@text_options
+@click.option("--examples", default=5, show_default=True, type=click.IntRange(min=0), help="Number of texts to show.")
+@click.option(
+    "--pairs",
+    type=FILE,
+    metavar="FILE.jsonl",
+    help="Write the texts with and without the concept, to embed them elsewhere. The file holds private text.",
+)
+def concept(
+    *,
+    concept_file: Path,
+    texts_file: Path,
+    text_column: str,
+    annotations_column: str,
+    examples: int,
+    pairs: Path | None,
+) -> None:
+    """Show what CONCEPT, a TOML file, finds in TEXTS: counts for each category, and examples with the finds marked.
+
+    TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines. The examples are private text: this command shows them
+    on your terminal and nowhere else.
+    """
+    from rich.table import Table
+
+    from vecveil.concepts import load_concept
+    from vecveil.concepts.removal import remove_spans
+    from vecveil.veil import read_passages
+
+    named = load_concept(concept_file)
+    passages = read_passages(texts_file, text_column=text_column, annotations_column=annotations_column)
+    starts = range(0, len(passages), CHUNK)
+    found = []
+    for start in progress_bar(starts, label="finding the concept", total=len(starts)):
+        found += named.find_all(passages[start : start + CHUNK])
+    holding = [(passage, spans) for passage, spans in zip(passages, found, strict=True) if spans]
+
+    console = output()
+    console.print(f"{len(holding):,} of {len(passages):,} texts ({len(holding) / len(passages):.1%}) hold the concept")
+    if not holding:
+        notices().print("The concept matches nothing here, so nothing can be learned from these texts.")
+        return
+    table = Table("category", "finds", "texts", "different forms", box=None)
+    for label, finds in Counter(span.label for spans in found for span in spans).most_common():
+        texts = sum(any(span.label == label for span in spans) for spans in found)
+        forms = {passage.text[span.start : span.end].casefold() for passage, span in _spans(holding, label)}
+        table.add_row(label, f"{finds:,}", f"{texts:,}", f"{len(forms):,}")
+    console.print(table)
+    for passage, spans in holding[:: max(1, len(holding) // max(1, examples))][:examples]:
+        console.print()
+        console.print("with   ", marked(passage.text, spans), sep=" ")
+        console.print("without", remove_spans(passage.text, spans), sep=" ", markup=False)
+    if pairs is not None:
+        _write_pairs(pairs, holding)
+
+
+def _spans(holding: list[tuple[Passage, tuple[Span, ...]]], label: str) -> list[tuple[Passage, Span]]:
+    return [(passage, span) for passage, spans in holding for span in spans if span.label == label]
+
+
+def _write_pairs(path: Path, holding: list[tuple[Passage, tuple[Span, ...]]]) -> None:
+    import json
+
+    from vecveil.artifacts.atomic import atomic_file
+    from vecveil.concepts.removal import remove_spans
+
+    with atomic_file(path) as draft, draft.open("w", encoding="utf-8") as stream:
+        for number, (passage, spans) in enumerate(holding):
+            for side, text in (("with", passage.text), ("without", remove_spans(passage.text, spans))):
+                stream.write(json.dumps({"pair": number, "concept": side, "text": text}, ensure_ascii=False) + "\n")
+    notices().print(f"{2 * len(holding):,} texts written to {path}")

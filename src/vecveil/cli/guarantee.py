@@ -1,0 +1,22 @@
+"""`vecveil guarantee`: what is promised, in which distance, under which assumptions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vecveil.cli.console import output
+from vecveil.cli.options import FILE, budget_options, chosen_epsilon
+
+
+@click.command(short_help="State what a veil guarantees.")
+@click.argument("veil_folder", metavar="VEIL", type=FILE)
+@budget_options
+def guarantee(*, veil_folder: Path, epsilon: float | None, scale: str, noise_ratio: float | None) -> None:
+    """State what VEIL guarantees at a budget: the distance and its unit, the assumptions, the dials, the warnings."""
+    from vecveil.veil import Veil
+
+    veil = Veil.load(veil_folder)
+    literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
+    output().print(str(veil.guarantee(epsilon=literal)), markup=False)

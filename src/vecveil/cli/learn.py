@@ -1,0 +1,87 @@
+"""`vecveil learn`: from a concept and texts to a veil."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vecveil.cli.console import notices, output, progress_bar
+from vecveil.cli.options import FILE, text_options
+from vecveil.core.errors import InvalidInputError
+
+
+@click.command(short_help="Learn a veil for a concept.")
+@click.argument("concept_file", metavar="CONCEPT", type=FILE)
+@click.argument("texts_file", metavar="TEXTS", type=FILE)
+@click.option("--out", required=True, type=FILE, metavar="VEIL", help="Folder to write the veil to.")
+@text_options
+@click.option(
+    "--embedder",
+    default="minilm",
+    show_default=True,
+    help="minilm, mpnet, a sentence-transformers name or folder, openai:MODEL[@URL], precomputed:FILE@MODEL.",
+)
+@click.option("--shape", default="hard-concrete", show_default=True, help="Shape learner.")
+@click.option("--preset", help="Named settings of the shape learner, such as 'paper'.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="One setting of the shape learner.")
+@click.option("--mechanism", default="mahalanobis", show_default=True, help="Mechanism that the veil will use.")
+@click.option(
+    "--contrast",
+    type=click.Choice(["removal", "replacement"]),
+    default="removal",
+    show_default=True,
+    help="Compare a text with itself without the concept, or with another of its category in place.",
+)
+@click.option("--epsilon", type=float, metavar="E", help="Literal budget to keep in the veil.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the learner. Noise is never seeded by it.")
+@click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
+@click.option("--drop-empty", is_flag=True, help="Leave out texts in which nothing but the concept stands.")
+@click.option("--allow-everywhere", is_flag=True, help="Accept a concept that every text holds.")
+@click.option("--keep-concept", is_flag=True, help="Write the concept, with its private terms, into the veil.")
+@click.option("--overwrite", is_flag=True, help="Replace a veil of that name.")
+def learn(
+    *,
+    concept_file: Path,
+    texts_file: Path,
+    out: Path,
+    text_column: str,
+    annotations_column: str,
+    settings: tuple[str, ...],
+    overwrite: bool,
+    **choices: Any,
+) -> None:
+    """Learn which directions of an embedding model carry CONCEPT, a TOML file, from TEXTS.
+
+    TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines, and must hold texts with the concept and texts without.
+    """
+    from vecveil.cli.show import summary
+    from vecveil.concepts import load_concept
+    from vecveil.veil import learn as learn_veil
+    from vecveil.veil import read_passages
+
+    if out.exists() and not overwrite:
+        raise InvalidInputError(f"{out} exists already; choose another name, or --overwrite")
+    if not out.absolute().parent.is_dir():
+        raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to")
+    parsed = dict(_setting(setting) for setting in settings)
+    concept = load_concept(concept_file)
+    passages = read_passages(texts_file, text_column=text_column, annotations_column=annotations_column)
+    veil = learn_veil(concept, passages, settings=parsed, progress=progress_bar, **choices)
+    veil.save(out, overwrite=overwrite)
+    output().print(summary(veil))
+    notices().print(f"veil written to {out}")
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return the name and the value of NAME=VALUE; the value is JSON where it can be, a word otherwise."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InvalidInputError(f"--set takes NAME=VALUE, got {text!r}")
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        parsed = value
+    return name.replace("-", "_"), tuple(parsed) if isinstance(parsed, list) else parsed

@@ -1,0 +1,66 @@
+"""The entry point: commands, and errors in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from vecveil.cli.concept import concept
+from vecveil.cli.demo import demo
+from vecveil.cli.guarantee import guarantee
+from vecveil.cli.learn import learn
+from vecveil.cli.protect import protect
+from vecveil.cli.show import show
+from vecveil.core.errors import UnknownNameError, VecveilError
+
+STOPPED = 130
+"""What a shell expects of a program that Ctrl-C ended."""
+
+
+class Commands(click.Group):
+    """A group that guesses what a misspelt command was meant to be."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first word names."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise click.UsageError(str(UnknownNameError("command", args[0], self.commands)), ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="vecveil", message="vecveil %(version)s")
+def commands() -> None:
+    """Private text embeddings: name a concept, learn where it lives, protect vectors with a stated guarantee."""
+
+
+for command in (demo, concept, learn, protect, guarantee, show):
+    commands.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; an error that we raise on purpose is one line, not a traceback."""
+    try:
+        code = commands(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except VecveilError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo(
+            "Stopped. Nothing half-written is left; a run that had begun to protect goes on if repeated.", err=True
+        )
+        sys.exit(STOPPED)
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does; there is no one left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        click.echo(f"Error: {error.filename or 'a file'}: {error.strerror or error}", err=True)
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)

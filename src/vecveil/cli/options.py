@@ -1,0 +1,73 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from vecveil.accounting import SCALES, literal_epsilon
+from vecveil.core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from vecveil.veil import Veil
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FILE = click.Path(path_type=Path)
+"""Existence is checked by the library, whose errors say more."""
+
+
+def budget_options(command: Command) -> Command:
+    """Add the three ways to name a budget."""
+    for option in (
+        click.option(
+            "--noise-ratio",
+            type=float,
+            metavar="R",
+            help="Instead of --epsilon: length of the noise over the length of an embedding.",
+        ),
+        click.option(
+            "--scale",
+            type=click.Choice(SCALES),
+            default="literal",
+            show_default=True,
+            help="How to read --epsilon: as privacy loss per unit of distance, or on the axis of the paper's tables "
+            "(calibrated, not derived).",
+        ),
+        click.option("--epsilon", type=float, metavar="E", help="Privacy budget; smaller is more private."),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_epsilon(veil: Veil, *, epsilon: float | None, scale: str, noise_ratio: float | None) -> float:
+    """Return the literal epsilon that the options ask for, or the one kept in the veil."""
+    if epsilon is not None and noise_ratio is not None:
+        raise InvalidInputError(f"give --epsilon or --noise-ratio, not both (got {epsilon!r} and {noise_ratio!r})")
+    if noise_ratio is not None:
+        return veil.epsilon_for(noise_ratio=noise_ratio)
+    if epsilon is not None:
+        return literal_epsilon(epsilon, scale=scale, dimensions=veil.shape.released, signal=veil.typical.signal)
+    if veil.epsilon is None:
+        raise InvalidInputError("name a budget with --epsilon or --noise-ratio: this veil was saved without one")
+    return veil.epsilon
+
+
+def text_options(command: Command) -> Command:
+    """Add the options that say where texts and annotations stand in a file."""
+    for option in (
+        click.option(
+            "--annotations",
+            "annotations_column",
+            default="entities",
+            show_default=True,
+            metavar="COLUMN",
+            help="Column of annotated spans, lists of {start, end, label}, where the file has one.",
+        ),
+        click.option("--text-column", default="text", show_default=True, metavar="COLUMN", help="Column of texts."),
+    ):
+        command = option(command)
+    return command

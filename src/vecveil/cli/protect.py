@@ -1,0 +1,78 @@
+"""`vecveil protect`: texts or vectors in, protected vectors out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vecveil.cli.console import notices, progress_bar
+from vecveil.cli.options import FILE, budget_options, chosen_epsilon
+
+
+@click.command(short_help="Protect the texts or vectors of a file.")
+@click.argument("veil_folder", metavar="VEIL", type=FILE)
+@click.argument("source", metavar="INPUT", type=FILE)
+@click.argument("out", metavar="OUTPUT", type=FILE)
+@budget_options
+@click.option("--text-column", metavar="COLUMN", help="Column of texts.  [default: text, where that is no guess]")
+@click.option("--vector-column", metavar="COLUMN", help="Column of vectors that the veil's embedder made.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Carry a column through that is left out for safety: the text, clean vectors, annotations.",
+)
+@click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
+@click.option("--batch-rows", default=1024, show_default=True, help="Rows that are protected and written together.")
+@click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+def protect(
+    *,
+    veil_folder: Path,
+    source: Path,
+    out: Path,
+    epsilon: float | None,
+    scale: str,
+    noise_ratio: float | None,
+    text_column: str | None,
+    vector_column: str | None,
+    keep: tuple[str, ...],
+    embedder: str | None,
+    batch_rows: int,
+    cache: Path | None,
+    overwrite: bool,
+) -> None:
+    """Protect INPUT with VEIL into OUTPUT.
+
+    INPUT is texts (Parquet, Arrow, JSONL, CSV, TSV, lines) or vectors (Parquet, Arrow, .npy); OUTPUT is Parquet, which
+    carries ids and other columns along, or .npy. A run that was stopped goes on where it was when it is repeated, and
+    no row is noised twice. OUTPUT appears only when it is whole.
+    """
+    from vecveil.veil import Veil, protect_file
+
+    veil = Veil.load(veil_folder)
+    literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
+    report = protect_file(
+        veil,
+        source,
+        out,
+        epsilon=literal,
+        text_column=text_column,
+        vector_column=vector_column,
+        keep=keep,
+        batch_rows=batch_rows,
+        embedder=embedder,
+        cache=cache,
+        overwrite=overwrite,
+        progress=progress_bar,
+    )
+    console = notices()
+    resumed = f" ({report.resumed:,} of them by an earlier run)" if report.resumed else ""
+    console.print(f"{report.rows:,} rows protected{resumed}, written to {out}", markup=False)
+    console.print(f"carried through: {', '.join(report.carried) or 'no column'}", markup=False)
+    console.print(f"left out: {', '.join(report.dropped) or 'no column'}", markup=False)
+    sheet = veil.guarantee(epsilon=literal)
+    console.print(str(sheet.dials), markup=False)
+    for warning in sheet.warnings:
+        console.print(f"Warning: {warning}.", markup=False)

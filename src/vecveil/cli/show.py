@@ -1,0 +1,77 @@
+"""`vecveil show`: what is in a veil."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from vecveil.cli.console import output
+from vecveil.cli.options import FILE
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from vecveil.veil import Veil
+
+
+@click.command(short_help="Show what is in a veil.")
+@click.argument("veil_folder", metavar="VEIL", type=FILE)
+def show(veil_folder: Path) -> None:
+    """Show what is in VEIL: embedder, shape, mechanism, and what was learned from what."""
+    from vecveil.veil import Veil
+
+    output().print(summary(Veil.load(veil_folder)))
+
+
+def summary(veil: Veil) -> Table:
+    """Return a veil's content as a table of names and values."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in _facts(veil).items():
+        table.add_row(name, escape(value))
+    return table
+
+
+def _facts(veil: Veil) -> dict[str, str]:
+    released = veil.shape.variances[np.isfinite(veil.shape.variances)]
+    origin, model = veil.provenance, veil.fingerprint
+    kind = "rotated" if veil.shape.rotated else "diagonal"
+    learner = {name: value for name, value in origin.learner.items() if name != "name"}
+    return {
+        "veil": veil.digest(),
+        "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalised else 'not '}normalised",
+        "revision": model.revision,
+        "concept": _listed(origin.concept),
+        "contrast": f"{origin.contrast}, {origin.pairs:,} pairs",
+        "shape": f"{origin.learner['name']}, {kind}, {veil.shape.released} of {veil.shape.dimensions} axes released",
+        "settings": _listed(learner) or "none",
+        "learned": _listed(origin.facts) or "nothing",
+        "variances": f"smallest {released.min():.4g}, median {np.median(released):.4g}, largest {released.max():.4g}, "
+        f"sum {released.sum():.4g}",
+        "mechanism": veil.mechanism,
+        "budget": "none kept; name one" if veil.epsilon is None else f"epsilon {veil.epsilon:.6g}",
+        "typical lengths": f"embedding {veil.typical.signal:.4g}, contrast pair {veil.typical.euclidean_pair:.4g} "
+        f"(Euclidean), {veil.typical.pair:.4g} (in the guarantee's distance)",
+        "versions": ", ".join(f"{name} {number}" for name, number in origin.versions.items()),
+    }
+
+
+def _listed(values: Any) -> str:
+    return ", ".join(f"{name} {_readable(value)}" for name, value in values.items())
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return f"({_listed(value)})"
+    if isinstance(value, list | tuple):
+        return " + ".join(_readable(item) for item in value)
+    return str(value)

@@ -1,0 +1,73 @@
+"""What must not be loaded, and what must not be in the tree."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vecveil
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src" / "vecveil").rglob("*.py"))
+HEAVY = ("torch", "transformers", "sentence_transformers", "spacy", "presidio_analyzer", "pyarrow", "sklearn", "scipy")
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import vecveil",
+        "import vecveil.cli.main",
+        "import vecveil.mechanisms.mahalanobis, vecveil.mechanisms.purkayastha, vecveil.artifacts, vecveil.accounting",
+        "import vecveil, numpy; vecveil.terms('x').find('x')",
+    ],
+)
+def test_nothing_heavy_is_loaded_before_it_is_used(statement: str) -> None:
+    assert loaded_by(statement).isdisjoint(HEAVY)
+
+
+def test_perturbing_vectors_loads_no_torch() -> None:
+    statement = (
+        "import numpy as np; from vecveil.mechanisms import MECHANISMS; "
+        "from vecveil.core.randomness import secure_generator; "
+        "MECHANISMS.load('mahalanobis')(epsilon=1.0, variances=np.ones(3)).perturb(np.ones((2, 3)), secure_generator())"
+    )
+    assert loaded_by(statement).isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("name", vecveil.__all__)
+def test_every_public_name_is_there_and_documented(name: str) -> None:
+    thing = getattr(vecveil, name)
+    assert name == "__version__" or thing.__doc__
+
+
+def test_no_pickle_no_eval_and_no_catch_all_module() -> None:
+    banned = re.compile(r"\b(import pickle|pickle\.|eval\(|exec\(|torch\.load\()")
+    assert [path.name for path in SOURCES if banned.search(path.read_text(encoding="utf-8"))] == []
+    assert {path.stem for path in SOURCES} & {"utils", "helpers", "common", "misc"} == set()
+
+
+def test_numpys_own_generators_never_make_noise() -> None:
+    """`default_rng` is for learners, splits and checks; only `secure_generator` may feed `perturb` on its own."""
+    users = {
+        path.relative_to(ROOT / "src" / "vecveil").as_posix() for path in SOURCES if "default_rng" in path.read_text()
+    }
+    allowed = {
+        "attacks/probe.py",
+        "audit/glance.py",
+        "concepts/contrast.py",
+        "core/checks.py",
+        "testing/mechanisms.py",
+        "testing/shapes.py",
+        "veil/learn.py",
+    }
+    assert users <= allowed
