@@ -62,4 +62,4 @@ def _flush(path: Path) -> None:
 
 
 def _cannot_write(path: Path, error: OSError) -> ArtifactError:
-    return ArtifactError(f"{path} could not be written: {error.strerror or error}; nothing was left behind")
+    return ArtifactError(f"{path} could not be written: {error.strerror or error}; nothing half-written is left")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from vecveil.artifacts.atomic import atomic_file
 from vecveil.artifacts.sources import open_source
@@ -19,6 +19,9 @@ from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 ENDINGS = (".parquet", ".npy")
+
+ROW_GROUP = 16_384
+"""Rows of a Parquet row group: many small parts would make a file that is slow to read."""
 
 
 class ResumableOutput:
@@ -50,19 +53,16 @@ class ResumableOutput:
         folder = path.with_name(f"{path.name}.parts")
         try:
             folder.mkdir(exist_ok=True)
-            with (folder / "lock").open("w") as lock:
-                _lock(lock, folder)
-                output = cls._resume(path, folder, job)
-                try:
-                    yield output
-                finally:
-                    # A run that failed before its first row leaves nothing behind.
-                    if output.rows == 0:
-                        shutil.rmtree(folder, ignore_errors=True)
         except OSError as error:
-            raise ArtifactError(
-                f"{path} could not be written: {error.strerror or error}; what was finished is kept in {folder}"
-            ) from error
+            raise ArtifactError(f"{folder} could not be made: {error.strerror or error}") from error
+        with _alone(folder):
+            output = cls._resume(path, folder, job)
+            try:
+                yield output
+            finally:
+                # A run that failed before its first row leaves nothing behind.
+                if output.rows == 0:
+                    shutil.rmtree(folder, ignore_errors=True)
 
     @classmethod
     def _resume(cls, path: Path, folder: Path, job: Mapping[str, Any]) -> ResumableOutput:
@@ -79,7 +79,7 @@ class ResumableOutput:
 
     def append(self, batch: Any) -> None:
         """Write one Arrow record batch as the next part."""
-        with atomic_file(self._part(self._parts)) as draft:
+        with self._keeping_parts(), atomic_file(self._part(self._parts)) as draft:
             self._write(draft, [batch], batch.schema, batch.num_rows)
         self._parts += 1
         self.rows += batch.num_rows
@@ -91,28 +91,48 @@ class ResumableOutput:
         labelled = schema.with_metadata({b"vecveil": json.dumps(label).encode()})
         parts = (batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(1 << 16))
         batches = (pa.RecordBatch.from_arrays(batch.columns, schema=labelled) for batch in parts)
-        if self._path.suffix == ".npy":
-            with atomic_file(self._path.with_name(f"{self._path.name}.json")) as draft:
-                draft.write_text(json.dumps(label, indent=2) + "\n", encoding="utf-8")
-        with atomic_file(self._path) as draft:
-            self._write(draft, batches, labelled, self.rows)
+        with self._keeping_parts():
+            if self._path.suffix == ".npy":
+                with atomic_file(self._path.with_name(f"{self._path.name}.json")) as draft:
+                    draft.write_text(json.dumps(label, indent=2) + "\n", encoding="utf-8")
+            with atomic_file(self._path) as draft:
+                self._write(draft, batches, labelled, self.rows)
         shutil.rmtree(self._folder)
+
+    @contextmanager
+    def _keeping_parts(self) -> Iterator[None]:
+        try:
+            yield
+        except ArtifactError as error:
+            raise ArtifactError(f"{error}; finished parts are kept in {self._folder}, to go on from") from error
 
     def _part(self, index: int) -> Path:
         return self._folder / f"part-{index:08d}{self._path.suffix}"
 
-    def _write(self, draft: Path, batches: Any, schema: Any, rows: int) -> None:
+    def _write(self, draft: Path, batches: Iterable[Any], schema: Any, rows: int) -> None:
         if self._path.suffix == ".npy":
             _write_npy(draft, batches, schema.field(VECTOR).type, rows)
             return
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         with pq.ParquetWriter(draft, schema, compression="zstd") as writer:
-            for batch in batches:
-                writer.write_batch(batch)
+            for group in _grouped(batches, ROW_GROUP):
+                writer.write_table(pa.Table.from_batches(group, schema=schema))
 
 
-def _write_npy(draft: Path, batches: Any, kind: Any, rows: int) -> None:
+def _grouped(batches: Iterable[Any], rows: int) -> Iterator[list[Any]]:
+    group: list[Any] = []
+    for batch in batches:
+        group.append(batch)
+        if sum(part.num_rows for part in group) >= rows:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _write_npy(draft: Path, batches: Iterable[Any], kind: Any, rows: int) -> None:
     # Plain writes, not a memory map: a full disk must be an error that can be caught, not a signal that kills.
     number = np.dtype(kind.value_type.to_pandas_dtype())
     header = {"descr": number.str, "fortran_order": False, "shape": (rows, kind.list_size)}
@@ -122,10 +142,13 @@ def _write_npy(draft: Path, batches: Any, kind: Any, rows: int) -> None:
             stream.write(np.ascontiguousarray(vectors_of(batch.column(VECTOR)), dtype=number).data)
 
 
-def _lock(stream: Any, folder: Path) -> None:
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder for this process, or raise at once if another holds it."""
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        with FileLock(folder / "lock", timeout=0):
+            yield
+    except Timeout:
         raise InvalidInputError(f"another process is writing the same output (its parts are in {folder})") from None
 
 

@@ -55,7 +55,9 @@ class Glance:
         tasks: list[tuple[str, Mechanism | None, Dials | None]] = [("none", None, None)]
         for ratio in noise_ratios:
             sheet = veil.guarantee(epsilon=veil.epsilon_for(noise_ratio=ratio))
-            tasks.append((_name(veil), veil.mechanism_at(sheet.dials.epsilon), sheet.dials))
+            tasks.append(
+                (f"veil, {veil.provenance.learner['name']}", veil.mechanism_at(sheet.dials.epsilon), sheet.dials)
+            )
         tasks += [("laplace", *self._laplace(veil, ratio)) for ratio in noise_ratios]
         return tuple(self._row(*task) for task in progress(tasks, label="attacking", total=len(tasks)))
 
@@ -85,7 +87,3 @@ class Glance:
         )
         loss = epsilon * veil.typical.euclidean_pair
         return mechanism, Dials(epsilon=epsilon, distance="Euclidean distance", noise_ratio=ratio, pair_loss=loss)
-
-
-def _name(veil: Veil) -> str:
-    return f"{veil.mechanism}, {veil.provenance.learner['name']}"

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 def results_table(rows: Sequence[GlanceRow]) -> Table:
     """Return the rows as a table, the unprotected one first."""
+    from rich import box
     from rich.table import Table
 
-    table = Table("defence", "ε", "per unit of", "noise", "pair loss", "kept", "(docs)", "probe")
+    table = Table("defence", "ε", "per unit of", "noise", "pair loss", "kept", "(docs)", "probe", box=box.SIMPLE_HEAD)
     for column in table.columns[1:]:
         column.justify = "right"
     for row in rows:
@@ -30,8 +31,14 @@ def results_table(rows: Sequence[GlanceRow]) -> Table:
             epsilon, loss = f"{row.dials.epsilon:,.0f}", f"{row.dials.pair_loss:,.0f} nats"
             budget = [epsilon, row.dials.distance.removesuffix(" distance"), f"{row.dials.noise_ratio:.2g}", loss]
         kept = [f"{row.kept_both:.0%}", f"{row.kept_documents:.0%}"]
-        table.add_row(row.defence, *budget, *kept, f"{row.probe.auc:.3f}", end_section=row.dials is None)
+        table.add_row(row.defence, *budget, *kept, _graded(row.probe.auc), end_section=row.dials is None)
     return table
+
+
+def _graded(auc: float) -> str:
+    """Return the probe's score in a colour from safe to seen."""
+    colour = "red" if auc > 0.9 else "yellow" if auc > 0.7 else "green"
+    return f"[{colour}]{auc:.3f}[/]"
 
 
 def comparison(rows: Sequence[GlanceRow]) -> str:

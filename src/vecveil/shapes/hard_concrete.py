@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from vecveil.core.arrays import Vector
-from vecveil.core.checks import at_least, not_negative, one_of, positive
+from vecveil.core.checks import at_least, fraction, not_negative, one_of, positive
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.learner import FittedShape
@@ -74,8 +74,9 @@ class HardConcrete:
         not_negative(self.penalty, "penalty")
         if self.penalty_sign not in (1, -1):
             raise InvalidInputError(f"penalty_sign must be 1 or -1, got {self.penalty_sign!r}")
-        for name in ("learning_rate", "gate_learning_rate", "temperature", "floor"):
+        for name in ("learning_rate", "gate_learning_rate", "temperature"):
             positive(getattr(self, name), name)
+        fraction(self.floor, "floor")
         one_of(self.loss, get_args(Reduction), "loss reduction")
         one_of(self.normalise, get_args(Normalisation), "normalisation")
         at_least(self.epochs, 1, "epochs")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from vecveil.core.arrays import Vector
-from vecveil.core.checks import one_of, positive
+from vecveil.core.checks import fraction, one_of
 from vecveil.core.errors import MissingExtraError
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.learner import FittedShape
@@ -40,7 +40,7 @@ class NeuronSensitivity:
     def __post_init__(self) -> None:
         one_of(self.compare, get_args(Comparison), "comparison")
         one_of(self.normalise, get_args(Normalisation), "normalisation")
-        positive(self.floor, "floor")
+        fraction(self.floor, "floor")
 
     def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with the comparison of the most and the least sensitive tenth of the dimensions."""

@@ -7,28 +7,31 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from vecveil.core.arrays import Vector
-from vecveil.core.checks import one_of, positive
+from vecveil.core.checks import fraction, one_of
 from vecveil.core.errors import InvalidInputError
 
 Normalisation: TypeAlias = Literal["trace", "level"]
-"""`trace` scales the weights to a sum of n, as the paper does, so that fewer axes get louder noise each.
-`level` scales the largest weight to one, so that an axis gets the same noise however many others do."""
+"""`trace` gives the eigenvalues a sum of n, as the paper does, so that fewer axes get louder noise each.
+`level` gives the largest weight a variance of one, so that an axis gets the same noise however many others do."""
 
 
 def variances_from_weights(weights: Vector, *, normalise: Normalisation, floor: float) -> Vector:
-    """Return the eigenvalues of Σ: the scaled weights, plus the floor.
+    """Return the eigenvalues of Σ: the floor, and what is left above it in proportion to the weights.
+
+    The paper adds its δ of 1e-6 after normalising, which makes the trace n + nδ; here the trace is n for any floor, as
+    its Lemma 1 needs.
 
     Args:
         weights: How private each axis is; at least zero, not all zero.
         normalise: How to scale them.
-        floor: Added to each (the paper's δ). An axis at the floor alone is released with almost no noise when the
-            floor is small: along it one unit of Euclidean distance is 1/√floor units of the guarantee's.
+        floor: Variance of an axis of weight zero (the paper's δ), below one. Where it is small, such an axis is
+            released with almost no noise: along it one unit of Euclidean distance is 1/√floor of the guarantee's.
     """
     one_of(normalise, get_args(Normalisation), "normalisation")
-    positive(floor, "floor")
+    fraction(floor, "floor")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise InvalidInputError("weights must be finite and at least zero")
     if not weights.any():
         raise InvalidInputError("the learned weights are all zero: no axis was found to carry the concept")
-    scale = weights.size / weights.sum() if normalise == "trace" else 1 / weights.max()
-    return np.asarray(weights * scale + floor, dtype=np.float64)
+    scale = 1 / (weights.mean() if normalise == "trace" else weights.max())
+    return np.asarray(floor + (1 - floor) * weights * scale, dtype=np.float64)

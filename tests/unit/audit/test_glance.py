@@ -36,7 +36,7 @@ def test_the_unprotected_row_comes_first_and_leaks(glance: Glance) -> None:
     first, *others = glance.rows(veil_with(np.ones(DIMENSIONS), glance.pairs), [1.0])
     assert (first.defence, first.dials, first.kept_both, first.kept_documents) == ("none", None, 1.0, 1.0)
     assert first.probe.auc > 0.85
-    assert [row.defence for row in others] == ["mahalanobis, x", "laplace"]
+    assert [row.defence for row in others] == ["veil, x", "laplace"]
 
 
 def test_a_uniform_shape_is_laplace_noise(glance: Glance) -> None:

@@ -1,0 +1,43 @@
+"""Documentation is executed, or made from the program, so that it can't rot."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from vecveil import samples
+from vecveil.cli.main import commands
+from vecveil.cli.reference import reference
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def test_the_page_of_commands_is_what_the_program_says() -> None:
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == reference()
+
+
+def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "readme.py").write_text(code, encoding="utf-8")
+    runpy.run_path("readme.py", {"texts": [sentence.text for sentence in samples.clinical_sentences(200)]})
+    assert (tmp_path / "patients.veil" / "manifest.json").is_file()
+
+
+def test_the_readmes_commands_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\$ vecveil (\w+)", text, flags=re.MULTILINE))
+    assert named
+    assert named <= set(commands.commands)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
+    broken = [link for link in links if not Path(os.path.normpath(page.parent / link)).exists()]
+    assert broken == []
