@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.token_classifier import write_token_classifier
 
 from vecveil.concepts.concept import Concept
 from vecveil.concepts.passage import Passage
 from vecveil.concepts.registry import CONCEPTS
 from vecveil.concepts.span import Span
 from vecveil.concepts.terms import Terms
-from vecveil.testing.concepts import check_concept, write_token_classifier
+from vecveil.testing.concepts import check_concept
 
 _NEGATIVE = Passage("It was warm  again , and the cat slept.")
 

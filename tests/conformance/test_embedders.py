@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from support.embedding_server import EmbeddingServer
+from support.tiny_model import write_tiny_model
 
 from vecveil.core.arrays import Embeddings
 from vecveil.embedders import EMBEDDERS, Embedder, Fingerprint, resolve_embedder
 from vecveil.testing.embedders import SENTENCES, check_embedder
-from vecveil.testing.embedding_server import EmbeddingServer
-from vecveil.testing.tiny_model import write_tiny_model
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
 def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a sibling folder to fill; it takes the place of `path` if the block ends well, and goes if not."""
     if path.exists() and not overwrite:
-        raise InvalidInputError(f"{path} exists already; choose another name or ask for it to be overwritten")
+        raise exists_already(path)
     draft = _draft(path)
     old = _draft(path)
     try:
@@ -49,6 +49,11 @@ def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
             old.rename(path)
         shutil.rmtree(old, ignore_errors=True)
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def exists_already(path: Path) -> InvalidInputError:
+    """Return the error for a name that is taken."""
+    return InvalidInputError(f"{path} exists already; choose another name or ask for it to be overwritten")
 
 
 def _draft(path: Path) -> Path:

@@ -28,34 +28,57 @@ class ParquetSource:
 
 
 class ArrowSource:
-    """An Arrow IPC (Feather) file."""
+    """An Arrow IPC file (Feather), or a stream of Arrow batches in a file."""
 
     def __init__(self, path: Path) -> None:
-        self._file = pa.ipc.open_file(pa.memory_map(str(path)))
-        self.schema: Any = self._file.schema
-        self.rows: int = sum(self._file.get_batch(i).num_rows for i in range(self._file.num_record_batches))
+        self._path = path
+        with self._open() as reader:
+            self.schema: Any = reader.schema
+        self.rows: int = sum(batch.num_rows for batch in self._stored())
 
     def batches(self, rows: int) -> Iterator[Any]:
         """Yield the table in batches of at most `rows` rows, in order."""
-        for index in range(self._file.num_record_batches):
-            batch = self._file.get_batch(index)
+        for batch in self._stored():
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)
+
+    def _open(self) -> Any:
+        mapped = pa.memory_map(str(self._path))
+        try:
+            return pa.ipc.open_file(mapped)
+        except pa.ArrowInvalid:
+            mapped.seek(0)
+            return pa.ipc.open_stream(mapped)
+
+    def _stored(self) -> Iterator[Any]:
+        with self._open() as reader:
+            if isinstance(reader, pa.RecordBatchFileReader):
+                yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
+            else:
+                yield from reader
 
 
 class NpySource:
     """A two-dimensional `.npy` file, as one column of vectors."""
 
     def __init__(self, path: Path) -> None:
-        self._array = np.load(path, mmap_mode="r", allow_pickle=False)
-        if self._array.ndim != 2 or self._array.dtype.kind != "f":
-            shape, kind = self._array.shape, self._array.dtype
-            raise InvalidInputError(f"{path} must hold rows of floating-point numbers, got shape {shape} of {kind}")
-        self.schema: Any = pa.schema({VECTOR: pa.list_(pa.from_numpy_dtype(self._array.dtype), self._array.shape[1])})
-        self.rows: int = self._array.shape[0]
+        self._path = path
+        array = self._mapped()
+        if not isinstance(array, np.ndarray):
+            raise TypeError("it holds several arrays")
+        if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind != "f" or array.dtype.itemsize > 8:
+            found = f"shape {array.shape} of {array.dtype}"
+            raise InvalidInputError(f"{path} must hold rows of floating-point numbers of up to 64 bits, got {found}")
+        self._kind = array.dtype.newbyteorder("=")
+        self.schema: Any = pa.schema({VECTOR: pa.list_(pa.from_numpy_dtype(self._kind), array.shape[1])})
+        self.rows: int = array.shape[0]
 
     def batches(self, rows: int) -> Iterator[Any]:
         """Yield the table in batches of at most `rows` rows, in order."""
         for start in range(0, self.rows, rows):
-            column = column_of(self._array[start : start + rows])
+            # Mapped anew each time: pages of one long-lived map would pile up until the whole file is in memory.
+            column = column_of(np.array(self._mapped()[start : start + rows], dtype=self._kind))
             yield pa.RecordBatch.from_arrays([column], schema=self.schema)
+
+    def _mapped(self) -> Any:
+        return np.load(self._path, mmap_mode="r", allow_pickle=False)

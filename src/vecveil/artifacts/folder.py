@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vecveil.artifacts.atomic import atomic_folder
 from vecveil.core.digests import array_digest, json_digest
-from vecveil.core.errors import ArtifactError
+from vecveil.core.errors import ArtifactError, InvalidInputError
 
 MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
@@ -49,10 +49,12 @@ class Artifact:
 
 
 def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -> None:
-    """Write the folder `path` whole, or not at all."""
+    """Write the folder `path` whole, or not at all; `overwrite` replaces nothing but a folder of the same kind."""
     from safetensors.numpy import save_file
 
-    with atomic_folder(path, overwrite=overwrite) as draft:
+    if path.exists() and overwrite and _kind_of(path) != artifact.kind:
+        raise InvalidInputError(f"{path} is not a {artifact.kind}, so it is not overwritten; choose another name")
+    with atomic_folder(path.absolute(), overwrite=overwrite) as draft:
         text = json.dumps(artifact.document(), indent=2, ensure_ascii=False, allow_nan=False)
         (draft / MANIFEST).write_text(text + "\n", encoding="utf-8")
         save_file({name: np.ascontiguousarray(tensor) for name, tensor in artifact.tensors.items()}, draft / TENSORS)
@@ -60,20 +62,29 @@ def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -
 
 def read_artifact(path: Path, *, kind: str, newest: int) -> Artifact:
     """Return what the folder `path` holds, or raise unless it is whole, of that kind, and of a known format."""
+    if not path.exists():
+        raise ArtifactError(f"there is no {kind} {path}")
     document = _read_manifest(path / MANIFEST)
     if document.get("kind") != kind:
         raise ArtifactError(f"{path} is not a {kind}: its manifest says {document.get('kind')!r}")
     number = document.get("format")
-    if not isinstance(number, int) or number < 1:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ArtifactError(f"{path / MANIFEST} has no valid format number, got {number!r}")
     if number > newest:
         raise ArtifactError(f"{path} has format {number}, this version reads up to {newest}; install a newer vecveil")
     stated = {key: value for key, value in document.items() if key != "digest"}
     if document.get("digest") != json_digest(stated):
         raise ArtifactError(f"{path / MANIFEST} fails its own digest: it was changed or damaged after it was written")
-    tensors = _read_tensors(path / TENSORS, stated["tensors"])
+    tensors = _read_tensors(path / TENSORS, stated.get("tensors"))
     manifest = {key: value for key, value in stated.items() if key not in {"kind", "format", "tensors"}}
     return Artifact(kind=kind, format=number, manifest=manifest, tensors=tensors)
+
+
+def _kind_of(path: Path) -> object:
+    try:
+        return _read_manifest(path / MANIFEST).get("kind")
+    except ArtifactError:
+        return None
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from vecveil.artifacts.atomic import atomic_file
+from vecveil.artifacts.atomic import atomic_file, exists_already
+from vecveil.artifacts.parquet_types import plain_batch, plain_schema, require_parquet
 from vecveil.artifacts.sources import open_source
 from vecveil.artifacts.vectors import VECTOR, vectors_of
 from vecveil.core.checks import one_of
@@ -31,9 +32,13 @@ class ResumableOutput:
     nor loses one: it starts behind the last whole part.
     """
 
-    def __init__(self, path: Path, folder: Path, *, rows: int, parts: int) -> None:
-        self._path, self._folder = path, folder
-        self.rows, self._parts = rows, parts
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._folder = path.with_name(f"{path.name}.parts")
+        self._label_path = path.with_name(f"{path.name}.json")
+        self._parts = 0
+        self._foreign = False
+        self.rows = 0
 
     @classmethod
     @contextmanager
@@ -46,41 +51,55 @@ class ResumableOutput:
             overwrite: Whether a finished output of that name may be replaced.
         """
         one_of(path.suffix, ENDINGS, "ending of an output")
-        if path.exists() and not overwrite:
-            raise InvalidInputError(f"{path} exists already; choose another name or ask for it to be overwritten")
         if not path.parent.is_dir():
             raise InvalidInputError(f"there is no folder {path.parent} to write {path.name} to")
-        folder = path.with_name(f"{path.name}.parts")
+        output = cls(path)
+        output._require_free(overwrite=overwrite)
         try:
-            folder.mkdir(exist_ok=True)
+            output._folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise ArtifactError(f"{folder} could not be made: {error.strerror or error}") from error
-        with _alone(folder):
-            output = cls._resume(path, folder, job)
+            raise ArtifactError(f"{output._folder} could not be made: {error.strerror or error}") from error
+        with output._alone():
             try:
+                # Again, now that no one else can finish it: another run may have done so since the first look.
+                output._require_free(overwrite=overwrite)
+                with output._keeping_parts():
+                    output._resume(job)
                 yield output
             finally:
                 # A run that failed before its first row leaves nothing behind.
-                if output.rows == 0:
-                    shutil.rmtree(folder, ignore_errors=True)
+                if not output._foreign and not any(output._folder.glob("part-*")):
+                    shutil.rmtree(output._folder, ignore_errors=True)
 
-    @classmethod
-    def _resume(cls, path: Path, folder: Path, job: Mapping[str, Any]) -> ResumableOutput:
-        record = folder / "job.json"
-        if record.exists():
-            _require_same_job(json.loads(record.read_text(encoding="utf-8")), job, folder)
-        else:
+    def _require_free(self, *, overwrite: bool) -> None:
+        for path in (self._path, *([self._label_path] if self._path.suffix == ".npy" else [])):
+            if path.exists() and not overwrite:
+                raise exists_already(path)
+
+    def _resume(self, job: Mapping[str, Any]) -> None:
+        for draft in self._folder.glob(".*.draft"):
+            draft.unlink()
+        record = self._folder / "job.json"
+        parts = sorted(self._folder.glob(f"part-*{self._path.suffix}"))
+        if not record.exists() and set(self._folder.iterdir()) - {self._folder / "lock"}:
+            self._foreign = True
+            raise InvalidInputError(f"{self._folder} is needed for the parts of the output, but holds something else")
+        if parts:
+            _require_same_job(record, job, self._folder)
+        if parts != [self._part(index) for index in range(len(parts))]:
+            raise ArtifactError(f"{self._folder} misses a part; delete the folder to start anew")
+        if not parts:
             with atomic_file(record) as draft:
                 draft.write_text(json.dumps(job, indent=2), encoding="utf-8")
-        for draft in folder.glob(".*.draft"):
-            draft.unlink()
-        parts = sorted(folder.glob(f"part-*{path.suffix}"))
-        return cls(path, folder, rows=sum(open_source(part).rows for part in parts), parts=len(parts))
+        self._parts, self.rows = len(parts), sum(open_source(part).rows for part in parts)
 
     def append(self, batch: Any) -> None:
         """Write one Arrow record batch as the next part."""
+        plain = plain_batch(batch)
+        if self._path.suffix == ".parquet" and self._parts == 0:
+            require_parquet(plain.schema)
         with self._keeping_parts(), atomic_file(self._part(self._parts)) as draft:
-            self._write(draft, [batch], batch.schema, batch.num_rows)
+            self._write(draft, [plain], plain.schema, plain.num_rows)
         self._parts += 1
         self.rows += batch.num_rows
 
@@ -88,23 +107,34 @@ class ResumableOutput:
         """Join the parts into the output, with `label` telling how it was made, and remove them."""
         import pyarrow as pa
 
-        labelled = schema.with_metadata({b"vecveil": json.dumps(label).encode()})
+        labelled = plain_schema(schema).with_metadata({b"vecveil": json.dumps(label).encode()})
         parts = (batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(1 << 16))
         batches = (pa.RecordBatch.from_arrays(batch.columns, schema=labelled) for batch in parts)
-        with self._keeping_parts():
+        with self._keeping_parts(), ExitStack() as drafts:
             if self._path.suffix == ".npy":
-                with atomic_file(self._path.with_name(f"{self._path.name}.json")) as draft:
-                    draft.write_text(json.dumps(label, indent=2) + "\n", encoding="utf-8")
-            with atomic_file(self._path) as draft:
-                self._write(draft, batches, labelled, self.rows)
+                # Entered first, so it takes its place last: a label never stands beside an output that failed.
+                beside = drafts.enter_context(atomic_file(self._label_path))
+                beside.write_text(json.dumps(label, indent=2) + "\n", encoding="utf-8")
+            self._write(drafts.enter_context(atomic_file(self._path)), batches, labelled, self.rows)
         shutil.rmtree(self._folder)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the folder for this process, or raise at once if another holds it."""
+        try:
+            with FileLock(self._folder / "lock", timeout=0):
+                yield
+        except Timeout:
+            message = f"another process is writing the same output (its parts are in {self._folder})"
+            raise InvalidInputError(message) from None
 
     @contextmanager
     def _keeping_parts(self) -> Iterator[None]:
         try:
             yield
         except ArtifactError as error:
-            raise ArtifactError(f"{error}; finished parts are kept in {self._folder}, to go on from") from error
+            kept = f"; finished parts are kept in {self._folder}, to go on from" if self._parts else ""
+            raise ArtifactError(f"{error}{kept}") from error
 
     def _part(self, index: int) -> Path:
         return self._folder / f"part-{index:08d}{self._path.suffix}"
@@ -123,11 +153,13 @@ class ResumableOutput:
 
 def _grouped(batches: Iterable[Any], rows: int) -> Iterator[list[Any]]:
     group: list[Any] = []
+    size = 0
     for batch in batches:
         group.append(batch)
-        if sum(part.num_rows for part in group) >= rows:
+        size += batch.num_rows
+        if size >= rows:
             yield group
-            group = []
+            group, size = [], 0
     if group:
         yield group
 
@@ -142,17 +174,18 @@ def _write_npy(draft: Path, batches: Iterable[Any], kind: Any, rows: int) -> Non
             stream.write(np.ascontiguousarray(vectors_of(batch.column(VECTOR)), dtype=number).data)
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process, or raise at once if another holds it."""
+def _read_job(record: Path) -> Mapping[str, Any]:
     try:
-        with FileLock(folder / "lock", timeout=0):
-            yield
-    except Timeout:
-        raise InvalidInputError(f"another process is writing the same output (its parts are in {folder})") from None
+        found = json.loads(record.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ArtifactError(f"{record} is damaged; delete {record.parent} to start anew")
+    return found
 
 
-def _require_same_job(found: Mapping[str, Any], job: Mapping[str, Any], folder: Path) -> None:
+def _require_same_job(record: Path, job: Mapping[str, Any], folder: Path) -> None:
+    found = _read_job(record)
     differing = [key for key in {**found, **job} if found.get(key) != job.get(key)]
     if differing:
         raise InvalidInputError(

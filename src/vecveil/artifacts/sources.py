@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError
+from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError, VecveilError
 
 
 class Source(Protocol):
@@ -36,13 +38,49 @@ def open_source(path: Path) -> Source:
     ending = path.suffix.casefold().lstrip(".")
     if ending not in _READERS:
         raise UnknownNameError("kind of file", path.suffix or path.name, [f".{name}" for name in _READERS])
-    try:
+    with _blaming(path, ending):
         source = _READERS[ending](path)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        raise ArtifactError(f"{path} cannot be read as {ending}: {str(error).splitlines()[0]}") from None
-    return source
+    if len(set(source.schema.names)) < len(source.schema.names):
+        raise ArtifactError(f"{path} has two columns of the same name")
+    return _Guarded(path=path, ending=ending, source=source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Guarded:
+    """A source whose errors name the file, and never show what is in it."""
+
+    path: Path
+    ending: str
+    source: Source
+
+    @property
+    def schema(self) -> Any:
+        return self.source.schema
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows
+
+    def batches(self, rows: int) -> Iterator[Any]:
+        batches = self.source.batches(rows)
+        while True:
+            # Only the reading is guarded: what the caller does with a batch fails under its own name.
+            with _blaming(self.path, self.ending):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+
+@contextmanager
+def _blaming(path: Path, ending: str) -> Iterator[None]:
+    try:
+        yield
+    except VecveilError:
+        raise
+    except Exception as error:
+        # Readers fail in many ways on damaged files, and their messages quote values.
+        raise ArtifactError(f"{path} cannot be read as {ending}: it is damaged, or something else") from error
 
 
 def _parquet(path: Path) -> Source:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from vecveil.core.errors import ArtifactError
+
+T = TypeVar("T")
 
 PIECE = 4096
 """Rows that are looked at together when the types of a JSON file are found out."""
@@ -23,26 +27,53 @@ class JsonLinesSource:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.rows: int = 0
-        schemas = []
+        kinds: dict[str, Any] = {}
         for piece in _pieces(self._objects(), PIECE):
-            schemas.append(pa.RecordBatch.from_pylist(_complete(piece)).schema)
             self.rows += len(piece)
-        self.schema: Any = pa.unify_schemas(schemas, promote_options="permissive") if schemas else pa.schema({})
+            for name in dict.fromkeys(key for _, row in piece for key in row):
+                kinds[name] = self._column(name, piece, kind=None, above=kinds.get(name)).type
+        self.schema: Any = pa.schema(kinds)
 
     def batches(self, rows: int) -> Iterator[Any]:
         """Yield the table in batches of at most `rows` rows, in order."""
         for piece in _pieces(self._objects(), rows):
-            yield pa.RecordBatch.from_pylist(piece, schema=self.schema)
+            columns = [self._column(field.name, piece, kind=field.type) for field in self.schema]
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
-    def _objects(self) -> Iterator[dict[str, Any]]:
+    def _column(self, name: str, piece: Sequence[tuple[int, dict[str, Any]]], *, kind: Any, above: Any = None) -> Any:
+        """Return one column of a piece; where a value doesn't fit, say where, and not what it is."""
+        values = [row.get(name) for _, row in piece]
+
+        def column(end: int) -> Any:
+            array = pa.array(values[:end], kind)
+            return array if above is None else array.cast(_common_type(above, array.type))
+
+        def fails(end: int) -> bool:
+            try:
+                column(end)
+            except (pa.ArrowException, TypeError, ValueError, OverflowError):
+                return True
+            return False
+
+        if not fails(len(values)):
+            return column(len(values))
+        first = bisect_left(range(1, len(values) + 1), True, key=fails)
+        raise ArtifactError(
+            f"{self._path}: column {name!r} holds values that don't go together or are too large, "
+            f"first in line {piece[first][0]}"
+        )
+
+    def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, line in _numbered_lines(self._path):
             try:
                 value = json.loads(line)
+            except RecursionError:
+                raise ArtifactError(f"{self._path}: line {number} is nested too deep") from None
             except ValueError:
                 raise ArtifactError(f"{self._path}: line {number} is not JSON") from None
             if not isinstance(value, dict):
                 raise ArtifactError(f"{self._path}: line {number} must be a JSON object, got {type(value).__name__}")
-            yield value
+            yield number, value
 
 
 class CsvSource:
@@ -53,8 +84,6 @@ class CsvSource:
         header = next(self._records(), None)
         if header is None:
             raise ArtifactError(f"{path} has no header line")
-        if len(set(header)) != len(header):
-            raise ArtifactError(f"{path} has two columns of the same name")
         self.schema: Any = pa.schema([(name, pa.string()) for name in header])
         self.rows: int = sum(1 for _ in self._records()) - 1
 
@@ -65,18 +94,19 @@ class CsvSource:
             yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in columns], schema=self.schema)
 
     def _records(self) -> Iterator[list[str]]:
+        # Python refuses fields of more than 128 KiB unless told otherwise, and reports can be longer.
+        csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+        reader = csv.reader(_decoded_lines(self._path), delimiter=self._delimiter, strict=True)
         width = None
-        with self._path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=self._delimiter, strict=True)
-            try:
-                for record in filter(None, reader):
-                    width = width or len(record)
-                    if len(record) != width:
-                        message = f"line {reader.line_num} has {len(record)} fields, the header has {width}"
-                        raise ArtifactError(f"{self._path}: {message}")
-                    yield record
-            except csv.Error as error:
-                raise ArtifactError(f"{self._path}: line {reader.line_num}: {error}") from None
+        try:
+            for record in filter(None, reader):
+                width = width or len(record)
+                if len(record) != width:
+                    message = f"line {reader.line_num} has {len(record)} fields, the header has {width}"
+                    raise ArtifactError(f"{self._path}: {message}")
+                yield record
+        except csv.Error as error:
+            raise ArtifactError(f"{self._path}: line {reader.line_num}: {error}") from None
 
 
 class LinesSource:
@@ -95,23 +125,28 @@ class LinesSource:
 
 
 def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    number = 0
-    try:
-        with path.open(encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    yield number, line.rstrip("\n")
-    except UnicodeDecodeError:
-        raise ArtifactError(f"{path}: not UTF-8 after line {number}") from None
+    """Yield the lines that are not blank, each with its number from 1 and without its end."""
+    for number, line in enumerate(_decoded_lines(path), start=1):
+        if line.strip():
+            yield number, line.rstrip("\r\n")
 
 
-def _pieces(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+def _decoded_lines(path: Path) -> Iterator[str]:
+    # Line by line, not through a decoding stream, which would read ahead and couldn't say which line is at fault.
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError:
+                raise ArtifactError(f"{path}: line {number} is not UTF-8") from None
+
+
+def _common_type(first: Any, second: Any) -> Any:
+    schemas = [pa.schema([("values", kind)]) for kind in (first, second)]
+    return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+
+
+def _pieces(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while piece := list(itertools.islice(iterator, size)):
         yield piece
-
-
-def _complete(piece: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give every row every key, since Arrow takes the columns of a list from its first row."""
-    keys = dict.fromkeys(key for row in piece for key in row)
-    return [{key: row.get(key) for key in keys} for row in piece]

@@ -21,30 +21,71 @@ def is_vector_type(kind: Any) -> bool:
     return bool(listed and pa.types.is_floating(kind.value_type))
 
 
-def is_annotation_type(kind: Any) -> bool:
-    """Return whether an Arrow type is a list of annotated spans (structs with start, end and label)."""
+def holds_vectors(kind: Any) -> bool:
+    """Return whether an Arrow type has, anywhere in it, lists that may be embeddings: of floats, or of single bytes."""
     import pyarrow as pa
 
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) or not pa.types.is_struct(kind.value_type):
-        return False
-    return {"start", "end", "label"} <= {field.name for field in kind.value_type}
+    value = getattr(kind, "value_type", None) if _is_list(kind) else None
+    if value is not None and (pa.types.is_floating(value) or pa.types.is_int8(value) or pa.types.is_uint8(value)):
+        return True
+    return any(holds_vectors(inner) for inner in _inner_types(kind))
 
 
-def vectors_of(column: Any, *, first_row: int = 0) -> Embeddings:
-    """Return an Arrow column of equally long lists as one array; `first_row` numbers its rows in errors."""
+def holds_annotations(kind: Any) -> bool:
+    """Return whether an Arrow type has, anywhere in it, structs with start, end and label."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind) and {"start", "end", "label"} <= {field.name for field in kind}:
+        return True
+    return any(holds_annotations(inner) for inner in _inner_types(kind))
+
+
+def _is_list(kind: Any) -> bool:
+    from pyarrow import types
+
+    checks = (
+        types.is_list,
+        types.is_large_list,
+        types.is_fixed_size_list,
+        types.is_list_view,
+        types.is_large_list_view,
+    )
+    return any(check(kind) for check in checks)
+
+
+def _inner_types(kind: Any) -> list[Any]:
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return [kind.storage_type]
+    if _is_list(kind) or pa.types.is_dictionary(kind):
+        return [kind.value_type]
+    if pa.types.is_map(kind):
+        return [kind.key_type, kind.item_type]
+    return [field.type for field in kind] if pa.types.is_struct(kind) or pa.types.is_union(kind) else []
+
+
+def vectors_of(column: Any, *, dimensions: int | None = None, first_row: int = 0) -> Embeddings:
+    """Return an Arrow column of equally long lists as one array.
+
+    Args:
+        column: Lists of floating-point numbers.
+        dimensions: The length that each must have; that of the first where None.
+        first_row: Number of its first row in an error.
+    """
     if not is_vector_type(column.type):
         raise InvalidInputError(f"the vector column must hold lists of floating-point numbers, got {column.type}")
     if column.null_count:
-        row = first_row + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise InvalidInputError(f"the vector column has no vector in row {row}")
-    values = column.flatten()
-    lengths = np.asarray(column.value_lengths()) if hasattr(column, "value_lengths") else None
-    width = column.type.list_size if lengths is None else int(lengths[0]) if lengths.size else 0
-    if lengths is not None and (lengths != width).any():
-        row = first_row + int(np.flatnonzero(lengths != width)[0])
-        raise InvalidInputError(f"vectors must have one length, got {width} and, in row {row}, another")
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise InvalidInputError(f"the vector column has no vector in row {first_row + row}")
+    lengths = np.asarray(column.value_lengths())
+    width = dimensions if dimensions is not None else int(lengths[0]) if lengths.size else 0
+    wrong = np.flatnonzero(lengths != width)
+    if wrong.size:
+        row = int(wrong[0])
+        raise InvalidInputError(f"vectors must have {width} dimensions, got {lengths[row]} in row {first_row + row}")
     # A missing number inside a list becomes NaN here and is refused as such later.
-    array: Embeddings = values.to_numpy(zero_copy_only=False).reshape(len(column), width)
+    array: Embeddings = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), width)
     return array
 
 

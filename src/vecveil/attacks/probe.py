@@ -60,6 +60,7 @@ class ConceptProbe:
         """
         try:
             from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+            from threadpoolctl import threadpool_limits
         except ImportError:
             raise MissingExtraError("scikit-learn", "audit") from None
         checked = embeddings(vectors)
@@ -69,7 +70,9 @@ class ConceptProbe:
         for part in (present[test], present[~test]):
             if part.all() or not part.any():
                 raise InvalidInputError("a probe needs vectors with and without the concept on both sides of its split")
-        probe = self._classifier().fit(checked[~test], present[~test])
+        # The matrices are small: threads would cost more than they bring, many times more on a busy machine.
+        with threadpool_limits(limits=1):
+            probe = self._classifier().fit(checked[~test], present[~test])
         chances = probe.predict_proba(checked[test])[:, 1]
         return ProbeScore(
             auc=float(roc_auc_score(present[test], chances)),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vecveil.cli.console import notices, output, progress_bar
+from vecveil.cli.console import output, progress_bar
 from vecveil.cli.marking import marked
 from vecveil.cli.options import FILE, text_options
+from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vecveil.concepts import Passage, Span
@@ -49,6 +50,8 @@ def concept(
     from vecveil.concepts.removal import remove_spans
     from vecveil.veil import read_passages
 
+    if pairs is not None and pairs.exists():
+        raise InvalidInputError(f"{pairs} exists already; choose another name for --pairs")
     named = load_concept(concept_file)
     passages = read_passages(texts_file, text_column=text_column, annotations_column=annotations_column)
     starts = range(0, len(passages), CHUNK)
@@ -60,7 +63,7 @@ def concept(
     console = output()
     console.print(f"{len(holding):,} of {len(passages):,} texts ({len(holding) / len(passages):.1%}) hold the concept")
     if not holding:
-        notices().print("The concept matches nothing here, so nothing can be learned from these texts.")
+        click.echo("The concept matches nothing here, so nothing can be learned from these texts.", err=True)
         return
     table = Table("category", "finds", "texts", "different forms", box=None)
     for label, finds in Counter(span.label for spans in found for span in spans).most_common():
@@ -71,7 +74,7 @@ def concept(
     for passage, spans in holding[:: max(1, len(holding) // max(1, examples))][:examples]:
         console.print()
         console.print("with   ", marked(passage.text, spans), sep=" ")
-        console.print("without", remove_spans(passage.text, spans), sep=" ", markup=False)
+        console.print("without", remove_spans(passage.text, spans), sep=" ")
     if pairs is not None:
         _write_pairs(pairs, holding)
 
@@ -90,4 +93,4 @@ def _write_pairs(path: Path, holding: list[tuple[Passage, tuple[Span, ...]]]) ->
         for number, (passage, spans) in enumerate(holding):
             for side, text in (("with", passage.text), ("without", remove_spans(passage.text, spans))):
                 stream.write(json.dumps({"pair": number, "concept": side, "text": text}, ensure_ascii=False) + "\n")
-    notices().print(f"{2 * len(holding):,} texts written to {path}")
+    click.echo(f"{2 * len(holding):,} texts written to {path}", err=True)

@@ -17,16 +17,27 @@ PIPE_WIDTH = 100
 
 def output() -> Console:
     """Return the console for results."""
-    from rich.console import Console
-
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return _console(stderr=False, terminal=sys.stdout.isatty())
 
 
 def notices() -> Console:
     """Return the console for what is not a result."""
+    return _console(stderr=True, terminal=sys.stderr.isatty())
+
+
+def _console(*, stderr: bool, terminal: bool) -> Console:
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
+    # Texts, labels and paths are shown as they are: square brackets are no markup in them, and colons no emoji.
+    return Console(
+        stderr=stderr,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        # On standard error a long path must stay in one piece, to be copied; results are laid out.
+        soft_wrap=stderr,
+        width=None if terminal else PIPE_WIDTH,
+    )
 
 
 def progress_bar(items: Iterable[T], *, label: str, total: int | None = None) -> Iterator[T]:

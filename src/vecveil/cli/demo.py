@@ -51,8 +51,9 @@ def demo(
     from vecveil.veil import learn
     from vecveil.veil.embedding import embed_texts
 
-    if out is not None and out.exists():
-        raise InvalidInputError(f"{out} exists already; choose another folder for --out")
+    for option, path in (("--out", out), ("--picture", picture)):
+        if path is not None and path.exists():
+            raise InvalidInputError(f"{path} exists already; choose another name for {option}")
     corpus = [sentence.text for sentence in samples.clinical_sentences(texts)]
     concept = load_concept(samples.concept_path())
     console = output()
@@ -70,14 +71,14 @@ def demo(
     )
     rows = glance.rows(veil, NOISE_RATIOS, progress=progress_bar)
     console.print(results_table(rows))
-    console.print(comparison(rows), markup=False)
+    console.print(comparison(rows))
     console.print()
-    console.print(READING, markup=False)
+    console.print(READING)
     if picture is not None:
         keep_picture(rows, picture)
     if out is not None:
         keep_results(out, corpus=corpus, concept_file=samples.concept_path(), veil=veil, rows=rows, model=model)
-        notices().print(f"kept in {out}: try  vecveil show {out / 'demo.veil'}", markup=False)
+        click.echo(f"kept in {out}: try  vecveil show {out / 'demo.veil'}", err=True)
 
 
 def _introduce(concept: Concept, corpus: list[str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from vecveil.audit import GlanceRow
     from vecveil.embedders import Embedder
@@ -35,10 +36,11 @@ def results_table(rows: Sequence[GlanceRow]) -> Table:
     return table
 
 
-def _graded(auc: float) -> str:
+def _graded(auc: float) -> Text:
     """Return the probe's score in a colour from safe to seen."""
-    colour = "red" if auc > 0.9 else "yellow" if auc > 0.7 else "green"
-    return f"[{colour}]{auc:.3f}[/]"
+    from rich.text import Text
+
+    return Text(f"{auc:.3f}", style="red" if auc > 0.9 else "yellow" if auc > 0.7 else "green")
 
 
 def comparison(rows: Sequence[GlanceRow]) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from vecveil.cli.console import output
 from vecveil.cli.options import FILE, budget_options, chosen_epsilon
 
 
@@ -19,4 +18,4 @@ def guarantee(*, veil_folder: Path, epsilon: float | None, scale: str, noise_rat
 
     veil = Veil.load(veil_folder)
     literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
-    output().print(str(veil.guarantee(epsilon=literal)), markup=False)
+    click.echo(str(veil.guarantee(epsilon=literal)))

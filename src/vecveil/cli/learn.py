@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from vecveil.cli.console import notices, output, progress_bar
+from vecveil.cli.console import output, progress_bar
 from vecveil.cli.options import FILE, text_options
 from vecveil.core.errors import InvalidInputError
 
@@ -72,7 +72,7 @@ def learn(
     veil = learn_veil(concept, passages, settings=parsed, progress=progress_bar, **choices)
     veil.save(out, overwrite=overwrite)
     output().print(summary(veil))
-    notices().print(f"veil written to {out}")
+    click.echo(f"veil written to {out}", err=True)
 
 
 def _setting(text: str) -> tuple[str, Any]:

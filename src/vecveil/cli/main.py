@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -20,7 +21,16 @@ STOPPED = 130
 
 
 class Commands(click.Group):
-    """A group that guesses what a misspelt command was meant to be."""
+    """A group that guesses what a misspelt command was meant to be, and stops quietly when no one reads on."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; that the reader of our output went away, as `head` does, is no error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # What is still in the buffer has nowhere to go, and would fail again when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -56,10 +66,6 @@ def main() -> None:
             "Stopped. Nothing half-written is left; a run that had begun to protect goes on if repeated.", err=True
         )
         sys.exit(STOPPED)
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does; there is no one left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as error:
         click.echo(f"Error: {error.filename or 'a file'}: {error.strerror or error}", err=True)
         sys.exit(1)

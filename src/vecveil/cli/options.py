@@ -47,6 +47,8 @@ def chosen_epsilon(veil: Veil, *, epsilon: float | None, scale: str, noise_ratio
     """Return the literal epsilon that the options ask for, or the one kept in the veil."""
     if epsilon is not None and noise_ratio is not None:
         raise InvalidInputError(f"give --epsilon or --noise-ratio, not both (got {epsilon!r} and {noise_ratio!r})")
+    if epsilon is None and scale != "literal":
+        raise InvalidInputError(f"--scale {scale} says how to read --epsilon, which is not given")
     if noise_ratio is not None:
         return veil.epsilon_for(noise_ratio=noise_ratio)
     if epsilon is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vecveil.cli.console import notices, progress_bar
+from vecveil.cli.console import progress_bar
 from vecveil.cli.options import FILE, budget_options, chosen_epsilon
 
 
@@ -67,12 +67,13 @@ def protect(
         overwrite=overwrite,
         progress=progress_bar,
     )
-    console = notices()
     resumed = f" ({report.resumed:,} of them by an earlier run)" if report.resumed else ""
-    console.print(f"{report.rows:,} rows protected{resumed}, written to {out}", markup=False)
-    console.print(f"carried through: {', '.join(report.carried) or 'no column'}", markup=False)
-    console.print(f"left out: {', '.join(report.dropped) or 'no column'}", markup=False)
     sheet = veil.guarantee(epsilon=literal)
-    console.print(str(sheet.dials), markup=False)
-    for warning in sheet.warnings:
-        console.print(f"Warning: {warning}.", markup=False)
+    for line in (
+        f"{report.rows:,} rows protected{resumed}, written to {out}",
+        f"carried through: {', '.join(report.carried) or 'no column'}",
+        f"left out: {', '.join(report.dropped) or 'no column'}",
+        str(sheet.dials),
+        *(f"Warning: {warning}." for warning in sheet.warnings),
+    ):
+        click.echo(line, err=True)

@@ -15,14 +15,13 @@ Made by `python -m vecveil.cli.reference > docs/commands.md`; a test holds the t
 
 def reference() -> str:
     """Return the page."""
-    parts = [HEAD, _help(commands, "vecveil")]
-    parts += [_help(command, f"vecveil {name}") for name, command in commands.commands.items()]
-    return "\n".join(parts)
+    top = click.Context(commands, info_name="vecveil", terminal_width=100, **commands.context_settings)
+    contexts = [top, *(click.Context(command, top, name) for name, command in commands.commands.items())]
+    return "\n".join([HEAD, *map(_help, contexts)])
 
 
-def _help(command: click.Command, name: str) -> str:
-    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
-    return f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
+def _help(context: click.Context) -> str:
+    return f"## `{context.command_path}`\n\n```text\n{context.get_help()}\n```\n"
 
 
 if __name__ == "__main__":

@@ -28,14 +28,13 @@ def show(veil_folder: Path) -> None:
 
 def summary(veil: Veil) -> Table:
     """Return a veil's content as a table of names and values."""
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in _facts(veil).items():
-        table.add_row(name, escape(value))
+        table.add_row(name, value)
     return table
 
 

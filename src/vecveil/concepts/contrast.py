@@ -87,7 +87,7 @@ def contrast_set(
     if len(rows) == len(corpus) and not allow_everywhere:
         raise InvalidInputError(
             f"the concept matches all {len(corpus)} text(s), so nothing tells texts with it from texts without it; "
-            "allow_everywhere=True accepts that"
+            "accept that with allow_everywhere=True (--allow-everywhere)"
         )
     changed = _change(kind, [corpus[row] for row in rows], [found[row] for row in rows], seed)
     rows, changed = _without_empty(rows, changed, drop_empty=drop_empty)
@@ -123,7 +123,7 @@ def _without_empty(rows: list[int], texts: list[str], *, drop_empty: bool) -> tu
         first = min(set(range(len(rows))) - set(kept))
         raise InvalidInputError(
             f"{len(rows) - len(kept)} text(s) are empty without the concept, first in row {rows[first]}; "
-            "drop_empty=True leaves them out"
+            "leave them out with drop_empty=True (--drop-empty)"
         )
     if not kept:
         raise InvalidInputError(f"all {len(rows)} text(s) with the concept are empty without it")

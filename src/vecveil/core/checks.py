@@ -11,12 +11,23 @@ import numpy as np
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 
+SMALLEST_BUDGET, LARGEST_BUDGET = 1e-12, 1e12
+"""Beyond these the noise overflows single precision, or drowns in its rounding, at any number of dimensions."""
+
 
 def positive(value: object, name: str) -> float:
     """Return `value` as a float, or raise unless it is a finite number above zero."""
     number = _number(value, name)
     if not math.isfinite(number) or number <= 0:
         raise InvalidInputError(f"{name} must be a finite number above zero, got {value!r}")
+    return number
+
+
+def budget(epsilon: object) -> float:
+    """Return `epsilon` as a float, or raise unless it is a number above zero whose noise fits into numbers."""
+    number = positive(epsilon, "epsilon")
+    if not SMALLEST_BUDGET <= number <= LARGEST_BUDGET:
+        raise InvalidInputError(f"epsilon must be between {SMALLEST_BUDGET:g} and {LARGEST_BUDGET:g}, got {epsilon!r}")
     return number
 
 

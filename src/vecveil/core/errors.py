@@ -2,6 +2,7 @@
 
     VecveilError
     ├── InvalidInputError          a value that cannot be worked with (also a ValueError)
+    │   ├── InvalidRowError        one row of many is at fault; knows its number
     │   └── UnknownNameError       a name that nothing is registered under
     ├── MissingExtraError          a package that an extra brings is not installed (also an ImportError)
     ├── EmbedderMismatchError      a veil meets vectors or a model that it was not learned on
@@ -24,6 +25,18 @@ class VecveilError(Exception):
 
 class InvalidInputError(VecveilError, ValueError):
     """A value cannot be worked with; the message names it and shows it."""
+
+
+class InvalidRowError(InvalidInputError):
+    """One row of many is at fault. Whoever works on a part of something larger can number it anew."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(f"row {row} {problem}")
+        self.row, self.problem = row, problem
+
+    def moved(self, first_row: int) -> InvalidRowError:
+        """Return the same error for rows that are numbered from `first_row`."""
+        return InvalidRowError(first_row + self.row, self.problem)
 
 
 class UnknownNameError(InvalidInputError):

@@ -13,7 +13,7 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, positive
-from vecveil.core.errors import EndpointError, InvalidInputError, MissingExtraError
+from vecveil.core.errors import EndpointError, InvalidInputError, InvalidRowError, MissingExtraError
 from vecveil.embedders.answer import read_answer
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.lengths import have_length_one
@@ -82,7 +82,7 @@ class OpenAIEmbedder:
         """
         rows = checked_texts(texts)
         if "" in rows:
-            raise InvalidInputError(f"text {rows.index('')} is empty, and embedding services refuse empty texts")
+            raise InvalidRowError(rows.index(""), "is empty, and embedding services refuse empty texts")
         vectors = np.empty((len(rows), self.fingerprint.dimensions), dtype=np.float32)
         for start in range(0, len(rows), self.batch_size):
             batch = self._request(rows[start : start + self.batch_size])

@@ -12,7 +12,7 @@ import numpy as np
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
 from vecveil.core.digests import text_digest
-from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError
+from vecveil.core.errors import ArtifactError, InvalidInputError, InvalidRowError, UnknownNameError
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.lengths import have_length_one
 from vecveil.embedders.texts import checked_texts
@@ -96,7 +96,7 @@ class PrecomputedEmbedder:
         found = [self.rows.get(text_digest(text)) for text in checked_texts(texts)]
         missing = [row for row, known in enumerate(found) if known is None]
         if missing:
-            raise InvalidInputError(f"{len(missing)} of {len(found)} texts have no vector, first text {missing[0]}")
+            raise InvalidRowError(missing[0], f"has no vector; it is the first of {len(missing)} such texts")
         return np.array(self.vectors[np.array(found, dtype=np.intp)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, InvalidRowError
 
 
 def checked_texts(texts: Sequence[str]) -> list[str]:
@@ -14,9 +14,9 @@ def checked_texts(texts: Sequence[str]) -> list[str]:
     rows = list(texts)
     for row, text in enumerate(rows):
         if not isinstance(text, str):
-            raise InvalidInputError(f"text {row} must be a string, got {type(text).__name__}")
+            raise InvalidRowError(row, f"must be a string, got {type(text).__name__}")
         if not _is_unicode(text):
-            raise InvalidInputError(f"text {row} holds half a surrogate pair, which is no Unicode text")
+            raise InvalidRowError(row, "holds half a surrogate pair, which is no Unicode text")
     return rows
 
 

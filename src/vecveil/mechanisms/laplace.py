@@ -10,7 +10,7 @@ import numpy as np
 
 from vecveil.accounting import Guarantee
 from vecveil.core.arrays import Embeddings, Matrix, Vector
-from vecveil.core.checks import at_least, positive
+from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
@@ -31,7 +31,7 @@ class LaplaceMechanism:
     takes_shape: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        positive(self.epsilon, "epsilon")
+        budget(self.epsilon)
         at_least(self.dimensions, 1, "dimensions")
 
     @classmethod

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from vecveil.accounting import Guarantee
 from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
+from vecveil.core.checks import budget, orthonormal, positive
 from vecveil.core.checks import embeddings as checked
-from vecveil.core.checks import orthonormal, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
 from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
@@ -41,7 +41,7 @@ class MahalanobisMechanism:
     takes_shape: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        positive(self.epsilon, "epsilon")
+        budget(self.epsilon)
         object.__setattr__(self, "variances", frozen(self.variances))
         if np.isnan(self.variances).any() or not (self.variances > 0).all():
             raise InvalidInputError(f"variances must be above zero, got a smallest of {np.min(self.variances)!r}")

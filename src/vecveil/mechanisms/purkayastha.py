@@ -11,7 +11,7 @@ import numpy as np
 
 from vecveil.accounting import Guarantee
 from vecveil.core.arrays import Embeddings, Matrix, Vector
-from vecveil.core.checks import at_least, positive
+from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.angle import AngleDistribution
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
@@ -35,7 +35,7 @@ class PurkayasthaMechanism:
     takes_shape: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        positive(self.epsilon, "epsilon")
+        budget(self.epsilon)
         at_least(self.dimensions, 2, "dimensions")
 
     @classmethod

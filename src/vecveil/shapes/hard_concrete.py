@@ -81,7 +81,13 @@ class HardConcrete:
         one_of(self.normalise, get_args(Normalisation), "normalisation")
         at_least(self.epochs, 1, "epochs")
         at_least(self.batch_size, 1, "batch_size")
-        if not 0 <= self.held_out < 1:
+        if not isinstance(self.hidden, tuple | list):
+            raise InvalidInputError(f"hidden must be a list of widths, got {self.hidden!r}")
+        for width in self.hidden:
+            at_least(width, 1, "each width of hidden")
+        if not isinstance(self.standardise, bool):
+            raise InvalidInputError(f"standardise must be true or false, got {self.standardise!r}")
+        if not_negative(self.held_out, "held_out") >= 1:
             raise InvalidInputError(f"held_out must be at least 0 and below 1, got {self.held_out!r}")
 
     def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
@@ -113,7 +119,7 @@ class HardConcrete:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**62)))
             gates = Gates(pairs.dimensions, self.temperature)
-            logits = classifier(pairs.dimensions, self.hidden)
+            logits = classifier(pairs.dimensions, tuple(self.hidden))
             optimiser = torch.optim.Adam(
                 [
                     {"params": logits.parameters(), "lr": self.learning_rate},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from vecveil.artifacts.vectors import VECTOR, column_of, is_annotation_type, is_vector_type
+from vecveil.artifacts.vectors import VECTOR, column_of, holds_annotations, holds_vectors, is_vector_type
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
@@ -46,15 +46,15 @@ class ColumnPlan:
         for name in (text, vectors, *keep):
             if name is not None:
                 one_of(name, columns, "column")
-        clean = [name for name in columns if is_vector_type(schema.field(name).type)]
         if text is None and vectors is None:
-            text, vectors = _only_choice(columns, clean)
+            text, vectors = _only_choice(columns, [name for name in columns if is_vector_type(schema.field(name).type)])
         if text is not None and vectors is not None:
             raise InvalidInputError(f"name a text column or a vector column, got both {text!r} and {vectors!r}")
         if vectors in keep:
             raise InvalidInputError(f"the clean vectors of {vectors!r} can't be kept: the protected ones replace them")
-        annotations = (name for name in columns if is_annotation_type(schema.field(name).type))
-        unsafe = {text, vectors, *clean, *annotations} - (set(keep) - {vectors})
+        _require_types(schema, text=text, vectors=vectors)
+        risky = (name for name in columns if _is_risky(schema.field(name)))
+        unsafe = {text, vectors, *risky} - set(keep)
         carried = () if vectors_only else tuple(name for name in columns if name not in unsafe)
         output_column = VECTOR if vectors_only or vectors is None else vectors
         if output_column in carried:
@@ -83,6 +83,26 @@ class ColumnPlan:
 
         columns = [batch.column(name) for name in self.carried]
         return pa.RecordBatch.from_arrays([*columns, column_of(protected)], schema=schema)
+
+
+PRIVATE_NAMES = {"text", "entities"}
+"""Columns that are left out whatever they hold and whichever column is protected."""
+
+
+def _is_risky(field: Any) -> bool:
+    return field.name in PRIVATE_NAMES or holds_vectors(field.type) or holds_annotations(field.type)
+
+
+def _require_types(schema: Any, *, text: str | None, vectors: str | None) -> None:
+    import pyarrow as pa
+
+    if text is not None:
+        kind = schema.field(text).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+            raise InvalidInputError(f"the text column {text!r} must hold text, got {kind}")
+    if vectors is not None and not is_vector_type(schema.field(vectors).type):
+        kind = schema.field(vectors).type
+        raise InvalidInputError(f"the vector column {vectors!r} must hold lists of floating-point numbers, got {kind}")
 
 
 def _only_choice(columns: list[str], vectors: list[str]) -> tuple[str | None, str | None]:

@@ -8,7 +8,7 @@ from typing import Any
 from vecveil.artifacts import open_source
 from vecveil.concepts import Passage, Span
 from vecveil.core.checks import one_of
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, InvalidRowError
 
 BATCH = 4096
 
@@ -24,6 +24,8 @@ def read_passages(
         annotations_column: Column that holds lists of {start, end, label}; a file without it has no annotations.
     """
     source = open_source(Path(path))
+    if source.rows == 0:
+        raise InvalidInputError(f"{path} has no rows")
     columns = source.schema.names
     one_of(text_column, columns, f"column of {path}")
     found: list[Passage] = []
@@ -33,17 +35,18 @@ def read_passages(
         found.extend(
             _passage(text, marked, row) for row, (text, marked) in enumerate(zip(texts, spans, strict=True), len(found))
         )
-    if not found:
-        raise InvalidInputError(f"{path} has no rows")
     return found
 
 
 def _passage(text: Any, marked: Any, row: int) -> Passage:
     if not isinstance(text, str) or not text.strip():
-        raise InvalidInputError(f"row {row} has no text")
+        raise InvalidRowError(row, "has no text")
     if not isinstance(marked, list):
         return Passage(text)
     try:
         return Passage(text, tuple(Span(int(span["start"]), int(span["end"]), str(span["label"])) for span in marked))
-    except (KeyError, TypeError, InvalidInputError) as error:
-        raise InvalidInputError(f"row {row} has a wrong annotation: {error}") from None
+    except (KeyError, TypeError, ValueError):
+        # Whatever was found in its place may be private, so it is not shown.
+        raise InvalidRowError(
+            row, "has a wrong annotation; each must be {start, end, label} with offsets within the text"
+        ) from None

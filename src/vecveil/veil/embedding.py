@@ -8,7 +8,7 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 
@@ -25,11 +25,20 @@ def embed_texts(
     progress: Progress = silent,
 ) -> Embeddings:
     """Return one checked row per text; `first_row` numbers the texts in errors."""
+    if isinstance(texts, str):
+        raise InvalidInputError("texts must be a list of texts, got one string; put it into a list")
     for row, text in enumerate(texts, start=first_row):
         if not isinstance(text, str) or not text.strip():
-            raise InvalidInputError(f"row {row} has no text")
+            raise InvalidRowError(row, "has no text")
+    dimensions = embedder.fingerprint.dimensions
+    vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     starts = range(0, len(texts), CHUNK)
-    parts = [embedder.embed(texts[start : start + CHUNK]) for start in progress(starts, label=label, total=len(starts))]
-    if not parts:
-        return np.empty((0, embedder.fingerprint.dimensions), dtype=np.float32)
-    return embeddings(np.concatenate(parts), dimensions=embedder.fingerprint.dimensions, name="embeddings")
+    for start in progress(starts, label=label, total=len(starts)):
+        try:
+            chunk = embedder.embed(texts[start : start + CHUNK])
+        except InvalidRowError as error:
+            raise error.moved(first_row + start) from None
+        vectors[start : start + CHUNK] = embeddings(
+            chunk, dimensions=dimensions, name="embeddings", first_row=first_row + start
+        )
+    return vectors

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vecveil.concepts import Concept, Passage, contrast_set
-from vecveil.core.checks import positive
+from vecveil.core.checks import at_least, budget
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder, resolve_embedder
@@ -66,8 +66,9 @@ def learn(
             f"the mechanism {mechanism!r} adds the same noise along every axis and can't follow the shape {shape!r}; "
             "use the shape 'uniform' with it, or the mechanism 'mahalanobis'"
         )
+    at_least(seed, 0, "seed")
     if epsilon is not None:
-        positive(epsilon, "epsilon")
+        budget(epsilon)
     model = resolve_embedder(embedder, cache=None if cache is None else Path(cache))
 
     pairs_of_texts = contrast_set(

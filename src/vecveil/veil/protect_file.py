@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vecveil.artifacts import ResumableOutput, open_source
+from vecveil.artifacts.parquet_types import require_parquet
 from vecveil.artifacts.vectors import vectors_of
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
@@ -79,8 +80,9 @@ def protect_file(
     plan = ColumnPlan.of(
         table.schema, text=text_column, vectors=vector_column, keep=keep, vectors_only=output.suffix == ".npy"
     )
-    model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
     schema = plan.output_schema(table.schema, veil.fingerprint.dimensions)
+    require_parquet(schema)
+    model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
     label = {
         "vecveil": version("vecveil"),
         "veil": veil.digest(),
@@ -91,14 +93,14 @@ def protect_file(
     }
     facts = source.stat()
     source_facts = {"input": source.name, "bytes": facts.st_size, "modified": facts.st_mtime_ns}
-    job = {**label, **source_facts, "columns": schema.names}
+    job = {**label, **source_facts, "column": plan.column, "columns": schema.names}
 
     with ResumableOutput.open(output, job, overwrite=overwrite) as target:
         resumed = target.rows
         batches = _after(table.batches(batch_rows), resumed)
         total = -(-(table.rows - resumed) // batch_rows)
         for batch in progress(batches, label="protecting", total=total):
-            clean = _clean_vectors(batch, plan, model, first_row=target.rows)
+            clean = _clean_vectors(batch, plan, veil, model, first_row=target.rows)
             protected = veil.perturb(clean, epsilon=epsilon, first_row=target.rows)
             target.append(plan.output_batch(batch, schema, protected))
         if target.rows != table.rows:
@@ -107,10 +109,10 @@ def protect_file(
     return ProtectReport(rows=table.rows, resumed=resumed, carried=plan.carried, dropped=plan.dropped)
 
 
-def _clean_vectors(batch: Any, plan: ColumnPlan, model: Embedder | None, *, first_row: int) -> Embeddings:
+def _clean_vectors(batch: Any, plan: ColumnPlan, veil: Veil, model: Embedder | None, *, first_row: int) -> Embeddings:
     column = batch.column(plan.column)
     if model is None:
-        return vectors_of(column, first_row=first_row)
+        return vectors_of(column, dimensions=veil.fingerprint.dimensions, first_row=first_row)
     return embed_texts(model, column.to_pylist(), first_row=first_row)
 
 

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from vecveil.core.errors import InvalidInputError
+
 _PACKAGES = ("vecveil", "numpy", "torch", "sentence-transformers", "transformers", "spacy", "presidio-analyzer")
 
 
@@ -45,6 +47,13 @@ class Provenance:
     facts: Mapping[str, float]
     seed: int
     versions: Mapping[str, str] = field(default_factory=installed_versions)
+
+    def __post_init__(self) -> None:
+        for name in ("concept", "learner", "facts", "versions"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InvalidInputError(f"{name} must be a table, got {type(getattr(self, name)).__name__}")
+        if not isinstance(self.learner.get("name"), str):
+            raise InvalidInputError("learner must have a name")
 
     def settings(self) -> dict[str, Any]:
         """Return the fields by name, fit for JSON."""

@@ -12,7 +12,7 @@ import numpy as np
 from vecveil.accounting import Dials, EuclideanBounds, GuaranteeSheet, literal_epsilon
 from vecveil.artifacts import Artifact, read_artifact, write_artifact
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import embeddings, positive
+from vecveil.core.checks import budget, embeddings, positive
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.core.randomness import secure_generator
@@ -25,6 +25,9 @@ from vecveil.veil.provenance import Provenance
 from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
+
+SMALLEST_RATIO = 1e-6
+"""Noise shorter than this, relative to an embedding, does not survive being rounded to 24 bits."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,7 +57,7 @@ class Veil:
                 f"the shape has {self.shape.dimensions} dimensions, the embedder {self.fingerprint.dimensions}"
             )
         if self.epsilon is not None:
-            positive(self.epsilon, "epsilon")
+            budget(self.epsilon)
 
     def protect(
         self,
@@ -208,7 +211,14 @@ class Veil:
         chosen = self.epsilon if epsilon is None else epsilon
         if chosen is None:
             raise InvalidInputError("epsilon must be given: this veil was saved without a budget")
-        return positive(chosen, "epsilon")
+        epsilon = budget(chosen)
+        ratio = self.mechanism_at(epsilon).noise_ratio(self.typical.signal)
+        if ratio < SMALLEST_RATIO:
+            raise InvalidInputError(
+                f"epsilon {epsilon:g} is too large: its noise, {ratio:.1g} times an embedding, is lost in the rounding "
+                "of single precision, and the vectors would be released in clear"
+            )
+        return epsilon
 
     def _assumptions(self) -> tuple[str, ...]:
         source = f"the vectors come from {self.fingerprint.model} at revision {self.fingerprint.revision}"

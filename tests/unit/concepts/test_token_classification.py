@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.token_classifier import write_token_classifier
 
 from vecveil.concepts.passage import Passage
 from vecveil.concepts.span import Span
 from vecveil.concepts.token_classification import TokenClassification
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError
-from vecveil.testing.concepts import write_token_classifier
 
 _LABELS = {
     "he": "O",

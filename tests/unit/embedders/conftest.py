@@ -10,9 +10,9 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from support.tiny_model import write_tiny_model
 
 from vecveil.core.digests import file_digest
-from vecveil.testing.tiny_model import write_tiny_model
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.embedding_server import EmbeddingServer
 
 from vecveil.core.errors import EndpointError, InvalidInputError, MissingExtraError
 from vecveil.embedders import OpenAIEmbedder
 from vecveil.embedders.openai import PROBE, from_spec
-from vecveil.testing.embedding_server import EmbeddingServer
 
 KEY = "sk-very-secret"
 PRIVATE = "Anna has diabetes"
@@ -184,7 +184,7 @@ def test_a_server_that_ignores_the_wish_for_dimensions_is_refused(server: Embedd
 
 
 def test_an_empty_text_is_refused_before_anything_is_sent(server: EmbeddingServer) -> None:
-    with pytest.raises(InvalidInputError, match="text 1 is empty"):
+    with pytest.raises(InvalidInputError, match="row 1 is empty"):
         _embedder(server).embed(["a", ""])
     assert server.requests == []
 

@@ -34,7 +34,7 @@ def test_a_text_has_the_vector_it_came_with() -> None:
 
 def test_texts_without_a_vector_are_counted_and_not_shown() -> None:
     embedder = PrecomputedEmbedder.of(TEXTS, VECTORS, model="toy")
-    with pytest.raises(InvalidInputError, match="2 of 4 texts have no vector, first text 1") as caught:
+    with pytest.raises(InvalidInputError, match="row 1 has no vector; it is the first of 2 such") as caught:
         embedder.embed(["a", "hidden", "b", "private"])
     assert "hidden" not in str(caught.value)
 
@@ -135,7 +135,7 @@ def test_columns_that_are_no_vectors_are_refused(tmp_path: Path, vectors: Any, k
 
 def test_a_missing_text_is_named_by_its_row(tmp_path: Path) -> None:
     path = _write(tmp_path / "v.parquet", texts=["a", None, "c"])
-    with pytest.raises(InvalidInputError, match="text 1 must be a string"):
+    with pytest.raises(InvalidInputError, match="row 1 must be a string"):
         PrecomputedEmbedder.from_file(path, model="toy")
 
 

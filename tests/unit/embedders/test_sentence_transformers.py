@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tiny_model import write_tiny_model
 
 from vecveil.core.errors import InvalidInputError
 from vecveil.embedders import SentenceTransformersEmbedder
 from vecveil.embedders.sentence_transformers import folder_digest, from_spec
-from vecveil.testing.tiny_model import write_tiny_model
 
 
 def test_a_folder_is_known_by_its_name_and_the_digest_of_its_files(tiny_model: Path) -> None:

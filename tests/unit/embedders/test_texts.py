@@ -19,11 +19,11 @@ def test_one_string_is_not_a_list_of_texts() -> None:
 
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes"])
 def test_what_is_no_string_is_named_by_its_row(wrong: Any) -> None:
-    with pytest.raises(InvalidInputError, match="text 1 must be a string"):
+    with pytest.raises(InvalidInputError, match="row 1 must be a string"):
         checked_texts(["a", wrong])
 
 
 def test_half_a_surrogate_pair_is_refused_without_being_shown() -> None:
-    with pytest.raises(InvalidInputError, match="text 2 holds half a surrogate pair") as caught:
+    with pytest.raises(InvalidInputError, match="row 2 holds half a surrogate pair") as caught:
         checked_texts(["a", "b", "secret \ud800"])
     assert "secret" not in str(caught.value)

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.command_line import listing
+from support.veils import unit_vectors
+
+from vecveil.artifacts import ResumableOutput
+from vecveil.artifacts.vectors import column_of
+from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError, VecveilError
+
+JOB = {"veil": "abc", "epsilon": 2.0}
+VECTORS = unit_vectors(6)
+
+
+def _batch(start: int, *, only_vectors: bool = False) -> Any:
+    vectors = column_of(VECTORS[start : start + 2])
+    if only_vectors:
+        return pa.record_batch({"vector": vectors})
+    return pa.record_batch({"id": pa.array([start, start + 1]), "vector": vectors})
+
+
+def _stop_after(path: Path, parts: int, job: dict[str, Any] = JOB) -> None:
+    with suppress(KeyboardInterrupt), ResumableOutput.open(path, job) as output:
+        for number in range(parts):
+            output.append(_batch(2 * number, only_vectors=path.suffix == ".npy"))
+        raise KeyboardInterrupt
+
+
+def _go_on(path: Path, **options: Any) -> int:
+    """Write what is missing and return how many rows were there before."""
+    with ResumableOutput.open(path, JOB, **options) as output:
+        there = output.rows
+        batches = [_batch(start, only_vectors=path.suffix == ".npy") for start in range(there, 6, 2)]
+        for batch in batches:
+            output.append(batch)
+        output.finish(_batch(0, only_vectors=path.suffix == ".npy").schema, {"made": "here"})
+    return there
+
+
+@pytest.mark.parametrize("stopped", [0, 1, 3])
+def test_a_stopped_parquet_output_goes_on_behind_its_last_part(tmp_path: Path, stopped: int) -> None:
+    path = tmp_path / "out.parquet"
+    _stop_after(path, stopped)
+    assert not path.exists()
+    assert _go_on(path) == 2 * stopped
+    table = pq.read_table(path)
+    assert table["id"].to_pylist() == list(range(6))
+    np.testing.assert_array_equal(np.array(table["vector"].to_pylist(), dtype=np.float32), VECTORS)
+    assert json.loads(table.schema.metadata[b"vecveil"]) == {"made": "here"}
+    assert set(listing(tmp_path)) == {"out.parquet"}
+
+
+def test_a_stopped_npy_output_goes_on_behind_its_last_part(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    _stop_after(path, 2)
+    assert _go_on(path) == 4
+    np.testing.assert_array_equal(np.load(path), VECTORS)
+    assert set(listing(tmp_path)) == {"out.npy", "out.npy.json"}
+    assert json.loads((tmp_path / "out.npy.json").read_text()) == {"made": "here"}
+
+
+def test_a_run_that_fails_before_its_first_row_leaves_nothing(tmp_path: Path) -> None:
+    _stop_after(tmp_path / "out.parquet", 0)
+    assert listing(tmp_path) == {}
+
+
+def test_parts_of_another_job_are_refused_by_the_name_of_what_differs(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    _stop_after(path, 1)
+    before = listing(tmp_path)
+    other = {**JOB, "epsilon": 3.0}
+    with pytest.raises(InvalidInputError, match=r"run that differs in epsilon;"), ResumableOutput.open(path, other):
+        pass
+    assert listing(tmp_path) == before
+
+
+def test_the_same_output_cannot_be_opened_twice_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    with ResumableOutput.open(path, JOB) as output:
+        output.append(_batch(0))
+        with pytest.raises(InvalidInputError, match="another process is writing"), ResumableOutput.open(path, JOB):
+            pass
+        assert output.rows == 2
+
+
+def test_an_output_that_another_run_finished_meanwhile_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.parquet"
+    make_folder = Path.mkdir
+
+    def finish_first(folder: Path, *arguments: Any, **options: Any) -> None:
+        monkeypatch.setattr(Path, "mkdir", make_folder)
+        _go_on(path)
+        make_folder(folder, *arguments, **options)
+
+    # The other run ends between our look at the output and our lock on its parts.
+    monkeypatch.setattr(Path, "mkdir", finish_first)
+    with pytest.raises(InvalidInputError, match="exists already"):
+        _go_on(path)
+
+
+def test_an_existing_output_stays_unless_overwriting_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    path.write_bytes(b"old")
+    with pytest.raises(InvalidInputError, match=r"out\.parquet exists already"):
+        _go_on(path)
+    assert listing(tmp_path) == {"out.parquet": b"old"}
+    _go_on(path, overwrite=True)
+    assert pq.read_table(path).num_rows == 6
+
+
+def test_the_label_beside_an_npy_output_replaces_no_file_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "out.npy.json").write_text("mine")
+    with pytest.raises(InvalidInputError, match=r"out\.npy\.json exists already"):
+        _go_on(tmp_path / "out.npy")
+    assert listing(tmp_path) == {"out.npy.json": b"mine"}
+
+
+def test_a_folder_of_someone_else_under_the_name_of_the_parts_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "out.parquet.parts"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(VecveilError, match=r"out\.parquet\.parts"):
+        _go_on(tmp_path / "out.parquet")
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", ["", '{"veil": "a', "[1, 2]", "null"])
+def test_a_broken_record_of_the_job_is_refused_in_words(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "out.parquet"
+    _stop_after(path, 1)
+    (tmp_path / "out.parquet.parts" / "job.json").write_text(content)
+    with pytest.raises(VecveilError, match=r"out\.parquet\.parts"):
+        _go_on(path)
+
+
+def test_a_part_that_went_missing_is_noticed_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    _stop_after(path, 2)
+    (tmp_path / "out.parquet.parts" / "part-00000000.parquet").unlink()
+    with pytest.raises(VecveilError, match="part"), ResumableOutput.open(path, JOB):
+        pass
+
+
+def test_a_broken_part_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    _stop_after(path, 2)
+    (tmp_path / "out.parquet.parts" / "part-00000001.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ArtifactError, match=r"part-00000001\.parquet cannot be read"):
+        _go_on(path)
+
+
+def test_drafts_of_a_killed_run_are_swept_away(tmp_path: Path) -> None:
+    path = tmp_path / "out.parquet"
+    _stop_after(path, 1)
+    (tmp_path / "out.parquet.parts" / ".part-00000001.parquet.0123456789ab.draft").write_bytes(b"half")
+    _go_on(path)
+    assert pq.read_table(path)["id"].to_pylist() == list(range(6))
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out", "out.parqet"])
+def test_another_ending_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnknownNameError, match=r"\.npy, \.parquet"):
+        _go_on(tmp_path / name)
+    assert listing(tmp_path) == {}
+
+
+def test_a_missing_folder_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"no folder .*missing to write out\.parquet to"):
+        _go_on(tmp_path / "missing" / "out.parquet")
+
+
+def test_a_type_that_parquet_does_not_know_is_refused_in_words(tmp_path: Path) -> None:
+    batch = pa.record_batch({"gap": pa.array([(1, 2, 3)] * 2, pa.month_day_nano_interval())})
+    with pytest.raises(VecveilError, match="gap"), ResumableOutput.open(tmp_path / "out.parquet", JOB) as output:
+        output.append(batch)
+    assert listing(tmp_path) == {}
+
+
+def test_a_column_of_categories_survives_the_parts(tmp_path: Path) -> None:
+    batch = pa.record_batch({"ward": pa.array([3, 4, 3]).dictionary_encode(), "vector": column_of(VECTORS[:3])})
+    with ResumableOutput.open(tmp_path / "out.parquet", JOB) as output:
+        output.append(batch)
+        output.finish(batch.schema, {})
+    assert pq.read_table(tmp_path / "out.parquet")["ward"].to_pylist() == [3, 4, 3]

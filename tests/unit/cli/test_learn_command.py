@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command_line import CommandLine, listing, require_refusal
+from support.veils import PRIVATE_WORD
+
+from vecveil.cli.learn import _setting
+from vecveil.veil import Veil
+
+
+@pytest.fixture
+def corpus(work: Path, private_texts: list[str]) -> Path:
+    (work / "notes.txt").write_text("\n".join(private_texts))
+    (work / "concept.toml").write_text(f'[[part]]\nkind = "terms"\nterms = ["{PRIVATE_WORD}"]\n')
+    return work
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("epochs=3", ("epochs", 3)),
+        ("learning-rate=1e-3", ("learning_rate", 0.001)),
+        ("hidden=[64, 32]", ("hidden", (64, 32))),
+        ("loss=sum", ("loss", "sum")),
+        ("standardise=false", ("standardise", False)),
+        ("note=a=b", ("note", "a=b")),
+        ("empty=", ("empty", "")),
+    ],
+)
+def test_a_setting_is_json_where_it_can_be(text: str, expected: tuple[str, Any]) -> None:
+    assert _setting(text) == expected
+
+
+def test_learning_writes_a_veil_and_tells_what_is_in_it(run: CommandLine, corpus: Path, model_folder: Path) -> None:
+    options = ("--embedder", model_folder, "--shape", "uniform", "--epsilon", "40")
+    outcome = run("learn", "concept.toml", "notes.txt", "--out", "a.veil", *options)
+    assert outcome.code == 0, outcome.err
+    veil = Veil.load(corpus / "a.veil")
+    assert veil.epsilon == 40.0
+    assert veil.digest() in outcome.out
+    assert "a.veil" in outcome.err
+    assert PRIVATE_WORD not in outcome.out + outcome.err
+    assert PRIVATE_WORD.encode() not in b"".join(listing(corpus / "a.veil").values())
+
+
+def test_settings_and_presets_reach_the_learner(run: CommandLine, corpus: Path, model_folder: Path) -> None:
+    options = ("--embedder", model_folder, "--preset", "paper", "--set", "epochs=2", "--set", "hidden=[8]")
+    outcome = run("learn", "concept.toml", "notes.txt", "--out", "a.veil", *options)
+    assert outcome.code == 0, outcome.err
+    learner = Veil.load(corpus / "a.veil").provenance.learner
+    assert (learner["epochs"], learner["hidden"], learner["floor"]) == (2, [8], 1e-6)
+
+
+def test_a_kept_concept_is_in_the_veil(run: CommandLine, corpus: Path, model_folder: Path) -> None:
+    options = ("--embedder", model_folder, "--shape", "uniform", "--keep-concept")
+    assert run("learn", "concept.toml", "notes.txt", "--out", "a.veil", *options).code == 0
+    assert PRIVATE_WORD in (corpus / "a.veil" / "manifest.json").read_text()
+
+
+@pytest.mark.parametrize("name", ["[bold]a.veil", "b[/b]a.veil", "b[/]"])
+def test_square_brackets_in_a_name_are_just_letters(
+    run: CommandLine, corpus: Path, model_folder: Path, name: str
+) -> None:
+    (corpus / name).parent.mkdir(exist_ok=True)
+    outcome = run("learn", "concept.toml", "notes.txt", "--out", name, "--embedder", model_folder, "--shape", "uniform")
+    assert outcome.code == 0
+    assert name in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--shape", "unifrom"), ("unknown shape 'unifrom'", "did you mean 'uniform'")),
+        (("--mechanism", "laplase"), ("'laplase'", "did you mean 'laplace'")),
+        (("--preset", "papers"), ("'papers'", "did you mean 'paper'")),
+        (("--set", "epoch=3"), ("'epoch'", "did you mean 'epochs'")),
+        (("--set", "epochs"), ("--set takes NAME=VALUE", "'epochs'")),
+        (("--set", "epochs=none"), ("epochs", "'none'")),
+        (("--set", "hidden=5"), ("hidden", "5")),
+        (("--set", "held-out=abc"), ("held_out", "'abc'")),
+        (("--embedder", "minilmm"), ("'minilmm'", "did you mean 'minilm'")),
+        (("--embedder", "precomputed:x.parquet"), ("precomputed:FILE.parquet@MODEL",)),
+        (("--text-column", "txt"), ("'txt'", "did you mean 'text'")),
+        (("--contrast", "remove"), ("'remove'", "removal")),
+        (("--seed", "-1"), ("seed", "-1")),
+        (("--epsilon", "0"), ("epsilon must be", "0.0")),
+        (("--epsilon", "-3"), ("epsilon must be", "-3.0")),
+        (("--epsilon", "nan"), ("epsilon must be", "nan")),
+        (("--epsilon", "inf"), ("epsilon must be", "inf")),
+        (("--epsilon", "much"), ("'much'",)),
+    ],
+)
+def test_a_wrong_option_is_refused_and_nothing_is_written(
+    run: CommandLine, corpus: Path, model_folder: Path, options: tuple[str, ...], named: tuple[str, ...]
+) -> None:
+    before = listing(corpus)
+    outcome = run("learn", "concept.toml", "notes.txt", "--out", "a.veil", "--embedder", model_folder, *options)
+    require_refusal(outcome, *named, hidden=[PRIVATE_WORD])
+    assert listing(corpus) == before
+
+
+@pytest.mark.parametrize(
+    ("out", "named"),
+    [
+        (("old",), "old exists already"),
+        (("missing/a.veil",), "no folder missing"),
+        ((".",), "exists already"),
+        ((".", "--overwrite"), "."),
+        (("..", "--overwrite"), ".."),
+        (("old", "--overwrite"), "old"),
+        (("notes.txt", "--overwrite"), "notes.txt"),
+        (("concept.toml", "--overwrite"), "concept.toml"),
+    ],
+)
+def test_what_is_no_veil_is_never_replaced(
+    run: CommandLine, corpus: Path, model_folder: Path, out: tuple[str, ...], named: str
+) -> None:
+    (corpus / "old").mkdir()
+    (corpus / "old" / "thesis.tex").write_text("years of it")
+    before = listing(corpus)
+    options = ("--embedder", model_folder, "--shape", "uniform")
+    require_refusal(run("learn", "concept.toml", "notes.txt", *options, "--out", *out), named)
+    assert listing(corpus) == before
+
+
+def test_an_error_speaks_of_the_flags_of_the_command_line(run: CommandLine, corpus: Path, model_folder: Path) -> None:
+    options = ("--out", "a.veil", "--embedder", model_folder)
+    (corpus / "notes.txt").write_text(f"One has {PRIVATE_WORD}.\nTwo has {PRIVATE_WORD}.\n")
+    require_refusal(run("learn", "concept.toml", "notes.txt", *options), "--allow-everywhere", hidden=[PRIVATE_WORD])
+    (corpus / "notes.txt").write_text(f"One has {PRIVATE_WORD}.\n{PRIVATE_WORD}\nAll is calm.\n")
+    require_refusal(run("learn", "concept.toml", "notes.txt", *options), "row 1", "--drop-empty", hidden=[PRIVATE_WORD])

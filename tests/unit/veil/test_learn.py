@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command_line import listing
+from support.embedders import DIMENSIONS, WordEmbedder
+from support.veils import PRIVATE_WORD
+
+from vecveil.concepts import Concept, Passage, Span, annotated, patterns, terms
+from vecveil.core.errors import InvalidInputError, UnknownNameError, VecveilError
+from vecveil.veil import Veil, learn
+
+
+def _learn(texts: Any, concept: Concept | None = None, **choices: Any) -> Veil:
+    options = {"embedder": WordEmbedder(), "shape": "uniform", **choices}
+    return learn(concept or terms(PRIVATE_WORD), texts, **options)
+
+
+def test_a_learned_veil_tells_what_it_was_learned_from(private_texts: list[str]) -> None:
+    veil = _learn(private_texts, epsilon=9.0, seed=3)
+    assert veil.epsilon == 9.0
+    assert veil.fingerprint == WordEmbedder().fingerprint
+    assert (veil.provenance.pairs, veil.provenance.seed, veil.provenance.contrast) == (12, 3, "removal")
+    assert veil.provenance.learner["name"] == "uniform"
+    assert {"python", "vecveil", "numpy"} <= set(veil.provenance.versions)
+
+
+def test_typical_lengths_are_those_of_the_pairs(private_texts: list[str]) -> None:
+    veil = _learn(private_texts)
+    held = [text for text in private_texts if PRIVATE_WORD in text]
+    removed = [terms(PRIVATE_WORD).remove(text) for text in held]
+    distances = np.linalg.norm(WordEmbedder().embed(held) - WordEmbedder().embed(removed), axis=1)
+    assert veil.typical.signal == pytest.approx(1.0)
+    assert veil.typical.euclidean_pair == pytest.approx(float(np.median(distances)))
+    assert veil.typical.pair == pytest.approx(veil.typical.euclidean_pair)
+
+
+@pytest.mark.parametrize(
+    ("concept", "private"),
+    [
+        (terms(PRIVATE_WORD, "quokkapox", label="ILLNESS"), (PRIVATE_WORD, "quokkapox")),
+        (patterns(CODE=rf"{PRIVATE_WORD}|MRN-4711"), (PRIVATE_WORD, "MRN-4711")),
+        (terms(PRIVATE_WORD) | patterns(CODE="MRN-4711"), (PRIVATE_WORD, "MRN-4711")),
+    ],
+    ids=["terms", "patterns", "union"],
+)
+def test_a_veil_holds_private_terms_only_where_it_was_asked_to(
+    tmp_path: Path, private_texts: list[str], concept: Concept, private: tuple[str, ...]
+) -> None:
+    _learn(private_texts, concept).save(tmp_path / "closed.veil")
+    closed = b"".join(listing(tmp_path / "closed.veil").values())
+    _learn(private_texts, concept, keep_concept=True).save(tmp_path / "open.veil")
+    kept = b"".join(listing(tmp_path / "open.veil").values())
+    for word in private:
+        assert word.encode() not in closed
+        assert word.encode() in kept
+    assert Veil.load(tmp_path / "open.veil").provenance.concept == concept.settings()
+
+
+@pytest.mark.parametrize("keep_concept", [False, True])
+def test_a_veil_never_holds_a_text(tmp_path: Path, private_texts: list[str], keep_concept: bool) -> None:
+    _learn(private_texts, keep_concept=keep_concept).save(tmp_path / "a.veil")
+    content = b"".join(listing(tmp_path / "a.veil").values())
+    assert not any(text.encode() in content for text in private_texts)
+    assert b"rests well" not in content
+
+
+def test_the_same_seed_learns_the_same_veil(private_texts: list[str]) -> None:
+    options: dict[str, Any] = {"shape": "neuron-sensitivity"}
+    assert _learn(private_texts, **options).digest() == _learn(private_texts, **options).digest()
+
+
+def test_annotations_that_came_with_the_texts_are_a_concept_too(private_texts: list[str]) -> None:
+    passages = [
+        Passage(
+            text,
+            (Span(text.index(PRIVATE_WORD), text.index(PRIVATE_WORD) + len(PRIVATE_WORD), "ILL"),)
+            if PRIVATE_WORD in text
+            else (),
+        )
+        for text in private_texts
+    ]
+    assert _learn(passages, annotated("ILL")).typical == _learn(private_texts).typical
+
+
+def test_every_corpus_that_nothing_can_be_learned_from_is_refused() -> None:
+    calm, ill = "All was calm today.", f"One had {PRIVATE_WORD} today."
+    cases: list[tuple[list[str], str]] = [
+        ([], "the corpus has no texts"),
+        ([calm, calm], r"matches nothing in 2 text"),
+        ([ill, ill], r"matches all 2 text"),
+        ([ill, f"{PRIVATE_WORD}.", calm], "empty without the concept, first in row 1"),
+        ([ill, calm], "at least 2 contrast pairs, got 1"),
+    ]
+    for texts, reason in cases:
+        with pytest.raises(InvalidInputError, match=reason) as refused:
+            _learn(texts)
+        assert PRIVATE_WORD not in str(refused.value)
+
+
+def test_flags_accept_what_is_refused_otherwise() -> None:
+    ill = [f"Number {number} had {PRIVATE_WORD}." for number in range(4)]
+    assert _learn(ill, allow_everywhere=True).provenance.pairs == 4
+    assert _learn([*ill, f"{PRIVATE_WORD}.", "All was calm."], drop_empty=True).provenance.pairs == 4
+
+
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        ({"shape": "unifrom"}, "unknown shape 'unifrom'; did you mean 'uniform'"),
+        ({"mechanism": "laplase"}, "unknown mechanism 'laplase'; did you mean 'laplace'"),
+        ({"shape": "hard-concrete", "preset": "papr"}, "'papr'; did you mean 'paper'"),
+        ({"preset": "paper"}, "has no presets"),
+        ({"shape": "hard-concrete", "settings": {"epoch": 3}}, "'epoch'; did you mean 'epochs'"),
+        ({"embedder": "minilmm"}, "unknown embedder 'minilmm'; did you mean 'minilm'"),
+        ({"contrast": "replace"}, "unknown kind of contrast 'replace'"),
+    ],
+)
+def test_a_misspelt_name_is_guessed_at_before_anything_is_embedded(
+    private_texts: list[str], choice: dict[str, Any], reason: str
+) -> None:
+    embedder = WordEmbedder()
+    with pytest.raises((UnknownNameError, InvalidInputError), match=reason):
+        _learn(private_texts, **{"embedder": embedder, **choice})
+    assert embedder.asked == []
+
+
+@pytest.mark.parametrize("seed", [-1, "x", 1.5])
+def test_a_seed_that_is_none_is_refused_before_anything_is_embedded(private_texts: list[str], seed: Any) -> None:
+    embedder = WordEmbedder()
+    with pytest.raises(InvalidInputError, match="seed"):
+        _learn(private_texts, embedder=embedder, seed=seed)
+    assert embedder.asked == []
+
+
+@pytest.mark.parametrize(
+    "settings", [{"hidden": 5}, {"hidden": [0]}, {"hidden": ["a"]}, {"held_out": "some"}, {"standardise": "maybe"}]
+)
+def test_a_setting_of_the_wrong_kind_is_refused_before_anything_is_embedded(
+    private_texts: list[str], settings: dict[str, Any]
+) -> None:
+    embedder = WordEmbedder()
+    with pytest.raises(VecveilError, match=next(iter(settings))):
+        _learn(private_texts, embedder=embedder, shape="hard-concrete", settings=settings)
+    assert embedder.asked == []
+
+
+def test_a_mechanism_that_cannot_follow_the_shape_is_refused(private_texts: list[str]) -> None:
+    with pytest.raises(InvalidInputError, match="'laplace' adds the same noise along every axis"):
+        _learn(private_texts, shape="neuron-sensitivity", mechanism="laplace")
+    assert _learn(private_texts, mechanism="laplace").mechanism == "laplace"
+
+
+def test_an_embedder_that_returns_nonsense_is_refused(private_texts: list[str]) -> None:
+    with pytest.raises(InvalidInputError, match="NaN or infinite"):
+        _learn(private_texts, embedder=WordEmbedder(spoilt="Patient"))
+
+
+def test_nothing_is_cached_unless_asked(tmp_path: Path, private_texts: list[str]) -> None:
+    _learn(private_texts)
+    assert listing(tmp_path) == {}
+    _learn(private_texts, cache=tmp_path / "cache")
+    again = WordEmbedder()
+    _learn(private_texts, cache=tmp_path / "cache", embedder=again)
+    assert again.asked == []
+    assert again.fingerprint.dimensions == DIMENSIONS

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.command_line import listing
+from support.embedders import WordEmbedder
+from support.veils import PRIVATE_WORD, made_veil, unit_vectors
+
+from vecveil.artifacts.vectors import column_of
+from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
+from vecveil.core.progress import Progress, silent
+from vecveil.veil import protect_file
+
+VEIL = made_veil(epsilon=1e6)
+"""Noise too small to tell rows apart wrongly, so that order can be checked."""
+
+TEXTS = [f"text {number} on {PRIVATE_WORD}" for number in range(7)]
+
+
+def _stop_after(batches: int) -> Progress:
+    """Return a progress that presses Ctrl-C after a number of batches."""
+
+    def progress(items: Any, *, label: str, total: int | None = None) -> Any:
+        yield from itertools.islice(items, batches)
+        raise KeyboardInterrupt
+
+    return progress
+
+
+def _texts_file(path: Path, **columns: list[Any]) -> Path:
+    table = {"id": [f"{number:03}" for number in range(len(TEXTS))], "text": TEXTS, **columns}
+    rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def _protect(source: Path, output: Path, **options: Any) -> Any:
+    return protect_file(VEIL, source, output, **{"embedder": WordEmbedder(), "batch_rows": 2, **options})
+
+
+def _vectors(path: Path, column: str = "vector") -> Any:
+    return np.load(path) if path.suffix == ".npy" else np.array(pq.read_table(path)[column].to_pylist())
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.npy"])
+@pytest.mark.parametrize("batch_rows", [1, 3, 100])
+def test_rows_keep_their_order_whatever_the_batches(tmp_path: Path, name: str, batch_rows: int) -> None:
+    report = _protect(_texts_file(tmp_path / "in.jsonl"), tmp_path / name, batch_rows=batch_rows)
+    assert (report.rows, report.resumed) == (7, 0)
+    np.testing.assert_allclose(_vectors(tmp_path / name), WordEmbedder().embed(TEXTS), atol=1e-3)
+
+
+def test_ids_and_other_columns_go_along_and_texts_do_not(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 4, "label": "X"}]
+    source = _texts_file(tmp_path / "in.jsonl", ward=[1.5] * 7, tags=[["a", "ß"]] * 7, entities=[spans] * 7)
+    report = _protect(source, tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column_names == ["id", "ward", "tags", "vector"]
+    assert table["id"].to_pylist() == [f"{number:03}" for number in range(7)]
+    assert table["tags"].to_pylist() == [["a", "ß"]] * 7
+    assert (report.carried, report.dropped) == (("id", "ward", "tags"), ("text", "entities"))
+    assert PRIVATE_WORD.encode() not in (tmp_path / "out.parquet").read_bytes()
+
+
+def test_texts_beside_vectors_do_not_go_along(tmp_path: Path) -> None:
+    table = pa.table({"text": TEXTS, "v": column_of(unit_vectors(7))})
+    pq.write_table(table, tmp_path / "in.parquet", compression="none")
+    _protect(tmp_path / "in.parquet", tmp_path / "out.parquet", vector_column="v")
+    assert pq.read_table(tmp_path / "out.parquet").column_names == ["v"]
+
+
+def test_what_is_kept_on_purpose_goes_along(tmp_path: Path) -> None:
+    _protect(_texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet", keep=("text",))
+    assert pq.read_table(tmp_path / "out.parquet")["text"].to_pylist() == TEXTS
+
+
+TYPES = {
+    "string": pa.array(["a", None, "ß"]),
+    "large_string": pa.array(["a", None, "ß"], pa.large_string()),
+    "category": pa.array(["a", "b", "a"]).dictionary_encode(),
+    "number category": pa.array([1, 2, 1]).dictionary_encode(),
+    "uint64": pa.array([2**64 - 1, None, 0], pa.uint64()),
+    "bool": pa.array([True, None, False]),
+    "time": pa.array([1, None, 3], pa.timestamp("us", "Europe/Zurich")),
+    "date": pa.array([1, None, 3], pa.date32()),
+    "decimal": pa.array(["1.20", None, "3.00"]).cast(pa.decimal128(5, 2)),
+    "struct": pa.array([{"a": 1, "b": "x"}, None, {"a": None, "b": "y"}]),
+    "words": pa.array([["a"], [], None]),
+    "binary": pa.array([b"\xff", None, b""]),
+    "null": pa.nulls(3),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_columns_of_every_type_come_out_as_they_went_in(tmp_path: Path, name: str) -> None:
+    table = pa.table({"column": TYPES[name], "v": column_of(unit_vectors(3))})
+    with pa.OSFile(str(tmp_path / "in.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    _protect(tmp_path / "in.arrow", tmp_path / "out.parquet", vector_column="v")
+    returned = pq.read_table(tmp_path / "out.parquet")["column"]
+    assert returned.to_pylist() == table["column"].to_pylist()
+
+
+def test_a_column_that_parquet_cannot_hold_is_refused_by_name_before_anything_is_embedded(tmp_path: Path) -> None:
+    embedder = WordEmbedder()
+    with pytest.raises(VecveilError, match="'meta'"):
+        _protect(_texts_file(tmp_path / "in.jsonl", meta=[{}] * 7), tmp_path / "out.parquet", embedder=embedder)
+    assert embedder.asked == []
+    assert set(listing(tmp_path)) == {"in.jsonl"}
+
+
+def test_vectors_come_from_npy_parquet_and_json_lines(tmp_path: Path) -> None:
+    vectors = unit_vectors(5, dtype="float64")
+    np.save(tmp_path / "in.npy", vectors)
+    pq.write_table(pa.table({"v": column_of(vectors)}), tmp_path / "in.parquet")
+    (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"v": row}) for row in vectors.tolist()))
+    for name in ("in.npy", "in.parquet", "in.jsonl"):
+        _protect(tmp_path / name, tmp_path / f"{name}.out.npy")
+        returned = _vectors(tmp_path / f"{name}.out.npy")
+        assert returned.dtype == np.float64
+        np.testing.assert_allclose(returned, vectors, atol=1e-3)
+
+
+def test_an_embedder_of_double_precision_works_too(tmp_path: Path) -> None:
+    report = _protect(
+        _texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet", embedder=WordEmbedder(dtype="float64")
+    )
+    assert report.rows == 7
+
+
+def test_two_runs_draw_different_noise(tmp_path: Path) -> None:
+    source = _texts_file(tmp_path / "in.jsonl")
+    for name in ("one.npy", "two.npy"):
+        _protect(source, tmp_path / name, epsilon=5.0)
+    assert (_vectors(tmp_path / "one.npy") != _vectors(tmp_path / "two.npy")).all()
+
+
+def test_the_output_tells_how_it_was_made(tmp_path: Path) -> None:
+    _protect(_texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet", epsilon=5.0)
+    label = json.loads(pq.read_schema(tmp_path / "out.parquet").metadata[b"vecveil"])
+    assert (label["veil"], label["epsilon"], label["mechanism"]) == (VEIL.digest(), 5.0, "mahalanobis")
+    assert "Mahalanobis" in label["distance"]
+
+
+def test_a_stopped_run_goes_on_and_noises_no_row_twice(tmp_path: Path) -> None:
+    source, output = _texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet"
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, output, epsilon=5.0, progress=_stop_after(2))
+    parts = sorted((tmp_path / "out.parquet.parts").glob("part-*"))
+    released = np.concatenate([_vectors(part) for part in parts])
+    embedder = WordEmbedder()
+    # Other batches on purpose: where the first run stopped is counted in rows.
+    report = _protect(source, output, epsilon=5.0, batch_rows=3, embedder=embedder)
+    assert (report.rows, report.resumed) == (7, 4)
+    assert embedder.asked == TEXTS[4:]
+    np.testing.assert_array_equal(_vectors(output)[:4], released)
+    assert pq.read_table(output)["id"].to_pylist() == [f"{number:03}" for number in range(7)]
+    assert set(listing(tmp_path)) == {"in.jsonl", "out.parquet"}
+
+
+def _two_columns(folder: Path) -> Path:
+    table = pa.table({"a": column_of(unit_vectors(7, seed=1)), "b": column_of(unit_vectors(7, seed=2))})
+    pq.write_table(table, folder / "in.parquet")
+    return folder / "in.parquet"
+
+
+def test_a_stopped_run_does_not_go_on_with_another_vector_column(tmp_path: Path) -> None:
+    source, output = _two_columns(tmp_path), tmp_path / "out.npy"
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, output, vector_column="a", progress=_stop_after(2))
+    with pytest.raises(InvalidInputError, match=r"unfinished run that differs in .*column"):
+        _protect(source, output, vector_column="b")
+
+
+def test_a_stopped_run_does_not_go_on_with_another_text_column(tmp_path: Path) -> None:
+    source, output = _texts_file(tmp_path / "in.jsonl", other=TEXTS[::-1]), tmp_path / "out.parquet"
+    keep = ("text", "other")
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, output, text_column="text", keep=keep, progress=_stop_after(2))
+    with pytest.raises(InvalidInputError, match=r"unfinished run that differs in .*column"):
+        _protect(source, output, text_column="other", keep=keep)
+
+
+@pytest.mark.parametrize(("change", "named"), [({"epsilon": 6.0}, "epsilon"), ({"keep": ("text",)}, "columns")])
+def test_a_stopped_run_does_not_go_on_with_other_options(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+    source, output = _texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet"
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, output, epsilon=5.0, progress=_stop_after(1))
+    before = listing(tmp_path)
+    with pytest.raises(InvalidInputError, match=f"differs in {named}"):
+        _protect(source, output, **{"epsilon": 5.0, **change})
+    assert listing(tmp_path) == before
+
+
+def test_a_stopped_run_does_not_go_on_with_a_changed_input(tmp_path: Path) -> None:
+    source, output = _texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet"
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, output, progress=_stop_after(1))
+    source.write_text(source.read_text().replace("text 6", "text six"))
+    with pytest.raises(InvalidInputError, match="unfinished run that differs in"):
+        _protect(source, output)
+
+
+@pytest.mark.parametrize("text", [None, "", "  "])
+def test_a_row_without_text_is_refused_by_its_number_in_the_file(tmp_path: Path, text: str | None) -> None:
+    rows = [{"text": each} for each in [*TEXTS[:5], text, *TEXTS[6:]]]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InvalidInputError, match="row 5 has no text") as refused:
+        _protect(tmp_path / "in.jsonl", tmp_path / "out.parquet")
+    assert PRIVATE_WORD not in str(refused.value)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_text_whose_vector_is_nan_is_refused_by_its_number_in_the_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="row 5"):
+        _protect(_texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet", embedder=WordEmbedder(spoilt="text 5"))
+
+
+@pytest.mark.parametrize(("value", "reason"), [(np.nan, "NaN or infinite"), (np.inf, "NaN or infinite"), (0, "zero")])
+def test_a_bad_vector_is_refused_by_its_number_in_the_file(tmp_path: Path, value: float, reason: str) -> None:
+    vectors = unit_vectors(7)
+    vectors[5] = value
+    np.save(tmp_path / "in.npy", vectors)
+    with pytest.raises(InvalidInputError, match=f"{reason}.* row 5"):
+        _protect(tmp_path / "in.npy", tmp_path / "out.npy")
+    assert not (tmp_path / "out.npy").exists()
+
+
+def test_vectors_of_two_lengths_are_refused_by_their_number_in_the_file(tmp_path: Path) -> None:
+    rows = unit_vectors(7).tolist()
+    for number, kept in ((5, 3), (4, 3)):
+        rows[number] = rows[number][:kept]
+        (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"v": row}) for row in rows))
+        with pytest.raises(InvalidInputError, match=f"row {number}"):
+            _protect(tmp_path / "in.jsonl", tmp_path / f"out{number}.npy")
+
+
+def test_nothing_is_written_for_a_veil_of_another_dimension(tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", unit_vectors(3, 5))
+    with pytest.raises(InvalidInputError, match="must have 8 dimensions, got 5"):
+        _protect(tmp_path / "in.npy", tmp_path / "out.npy")
+    assert set(listing(tmp_path)) == {"in.npy"}
+
+
+def test_the_input_is_never_the_output(tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", unit_vectors(3))
+    (tmp_path / "same.npy").symlink_to(tmp_path / "in.npy")
+    before = listing(tmp_path)
+    for name in ("in.npy", "same.npy"):
+        with pytest.raises(InvalidInputError, match="another file than the input"):
+            _protect(tmp_path / "in.npy", tmp_path / name, overwrite=True)
+    assert listing(tmp_path) == before
+
+
+def test_batches_need_at_least_one_row(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="batch_rows must be a whole number of at least 1, got 0"):
+        _protect(_texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet", batch_rows=0)
+
+
+def test_a_file_without_rows_is_called_empty(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,text\n")
+    (tmp_path / "in.jsonl").write_text("")
+    for name in ("in.csv", "in.jsonl"):
+        with pytest.raises(InvalidInputError, match=rf"{name} has no rows"):
+            _protect(tmp_path / name, tmp_path / "out.parquet")
+
+
+def test_a_damaged_input_is_blamed_itself(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"v": column_of(unit_vectors(7))}), tmp_path / "in.parquet")
+    content = bytearray((tmp_path / "in.parquet").read_bytes())
+    content[4:60] = b"\xff" * 56
+    (tmp_path / "in.parquet").write_bytes(content)
+    with pytest.raises(ArtifactError, match=r"in\.parquet") as refused:
+        _protect(tmp_path / "in.parquet", tmp_path / "out.npy")
+    assert "could not be written" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_input_that_shrinks_while_it_is_read_is_noticed(tmp_path: Path) -> None:
+    source = _texts_file(tmp_path / "in.jsonl")
+
+    def shrink(items: Any, *, label: str, total: int | None = None) -> Any:
+        source.write_text("\n".join(source.read_text().splitlines()[:4]))
+        yield from silent(items, label=label, total=total)
+
+    with pytest.raises(VecveilError, match="changed while it was read"):
+        _protect(source, tmp_path / "out.parquet", progress=shrink)
+    assert not (tmp_path / "out.parquet").exists()

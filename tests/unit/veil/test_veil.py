@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command_line import listing
+from support.embedders import DIMENSIONS, WordEmbedder
+from support.veils import made_veil, rotated_shape, unit_vectors
+
+from vecveil.core.digests import json_digest
+from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError, UnknownNameError, VecveilError
+from vecveil.embedders import Fingerprint
+from vecveil.shapes import NoiseShape
+from vecveil.veil import Veil
+
+TEXTS = ["the first text", "a second one", "and a third"]
+
+
+def _seeded() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+@pytest.mark.parametrize("shape", [None, rotated_shape()], ids=["diagonal", "rotated"])
+@pytest.mark.parametrize("epsilon", [None, 12.5])
+def test_a_veil_that_was_saved_and_loaded_is_the_same(
+    tmp_path: Path, shape: NoiseShape | None, epsilon: float | None
+) -> None:
+    veil = made_veil(shape=shape, epsilon=epsilon)
+    veil.save(tmp_path / "a.veil")
+    loaded = Veil.load(tmp_path / "a.veil")
+    assert loaded.digest() == veil.digest()
+    assert loaded.epsilon == veil.epsilon
+    assert loaded.fingerprint == veil.fingerprint
+    assert loaded.typical == veil.typical
+    assert str(loaded.guarantee(epsilon=3.0)) == str(veil.guarantee(epsilon=3.0))
+    vectors = unit_vectors(7)
+    np.testing.assert_array_equal(
+        loaded.perturb(vectors, epsilon=3.0, rng=_seeded()), veil.perturb(vectors, epsilon=3.0, rng=_seeded())
+    )
+    loaded.save(tmp_path / "b.veil")
+    assert listing(tmp_path / "a.veil") == listing(tmp_path / "b.veil")
+
+
+def test_a_digest_follows_everything_in_a_veil() -> None:
+    veil = made_veil(epsilon=1.0)
+    others = [
+        made_veil(epsilon=2.0),
+        made_veil(epsilon=1.0, shape=rotated_shape()),
+        replace(veil, provenance=replace(veil.provenance, pairs=21)),
+        replace(veil, typical=replace(veil.typical, pair=0.6)),
+        replace(veil, fingerprint=replace(veil.fingerprint, revision="2")),
+        made_veil(epsilon=1.0, mechanism="laplace", shape=NoiseShape(variances=np.ones(DIMENSIONS))),
+    ]
+    assert len({veil.digest(), *(other.digest() for other in others)}) == 7
+
+
+def test_saving_refuses_to_overwrite_unless_asked(tmp_path: Path) -> None:
+    made_veil(epsilon=1.0).save(tmp_path / "a.veil")
+    before = listing(tmp_path)
+    with pytest.raises(InvalidInputError, match=r"a\.veil exists already"):
+        made_veil(epsilon=2.0).save(tmp_path / "a.veil")
+    assert listing(tmp_path) == before
+    made_veil(epsilon=2.0).save(tmp_path / "a.veil", overwrite=True)
+    assert Veil.load(tmp_path / "a.veil").epsilon == 2.0
+    assert set(listing(tmp_path)) == {"a.veil/", "a.veil/manifest.json", "a.veil/tensors.safetensors"}
+
+
+def test_a_saving_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", fail)
+    with pytest.raises(ArtifactError, match=r"a\.veil could not be written: No space left on device"):
+        made_veil().save(tmp_path / "a.veil")
+    assert listing(tmp_path) == {}
+
+
+def _resigned(folder: Path, path: tuple[str, ...], value: Any) -> None:
+    """Set a value deep in the manifest (None drops it), with a digest that fits."""
+    document = json.loads((folder / "manifest.json").read_text())
+    inner = document
+    for key in path[:-1]:
+        inner = inner[key]
+    if value is None:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    del document["digest"]
+    (folder / "manifest.json").write_text(json.dumps({**document, "digest": json_digest(document)}))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("epsilon",), None),
+        (("epsilon",), -1.0),
+        (("epsilon",), "8"),
+        (("embedder",), None),
+        (("embedder", "revision"), None),
+        (("embedder", "dimensions"), 5),
+        (("embedder", "dimensions"), "8"),
+        (("embedder", "surprise"), 1),
+        (("embedder",), [1, 2]),
+        (("typical", "pair"), 0.0),
+        (("typical", "pair"), "long"),
+        (("provenance",), "none"),
+        (("provenance", "learner"), None),
+        (("provenance", "learner"), {}),
+        (("provenance", "learner"), "uniform"),
+        (("provenance", "versions"), 3),
+        (("provenance", "concept"), []),
+        (("mechanism",), "laplacian"),
+        (("mechanism",), 3),
+        (("mechanism",), ["laplace"]),
+    ],
+)
+def test_a_manifest_with_wrong_content_is_refused_when_it_is_loaded(
+    tmp_path: Path, path: tuple[str, ...], value: Any
+) -> None:
+    made_veil().save(tmp_path / "a.veil")
+    _resigned(tmp_path / "a.veil", path, value)
+    with pytest.raises(VecveilError):
+        Veil.load(tmp_path / "a.veil")
+
+
+def test_an_unknown_mechanism_is_guessed_at() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'laplace'"):
+        made_veil(mechanism="laplase")
+
+
+def test_a_shape_of_another_dimension_than_the_embedder_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="the shape has 3 dimensions, the embedder 8"):
+        made_veil(shape=NoiseShape(variances=np.ones(3)))
+
+
+def test_noise_differs_between_two_calls_and_repeats_with_a_seeded_generator() -> None:
+    veil, vectors = made_veil(epsilon=50.0), unit_vectors(5)
+    assert (veil.perturb(vectors) != veil.perturb(vectors)).all()
+    np.testing.assert_array_equal(veil.perturb(vectors, rng=_seeded()), veil.perturb(vectors, rng=_seeded()))
+
+
+def test_protecting_texts_is_perturbing_their_vectors() -> None:
+    veil, embedder = made_veil(epsilon=50.0), WordEmbedder()
+    protected = veil.protect(TEXTS, embedder=embedder, rng=_seeded())
+    np.testing.assert_array_equal(protected, veil.perturb(embedder.embed(TEXTS), rng=_seeded()))
+
+
+def test_what_comes_in_is_not_changed() -> None:
+    vectors = unit_vectors(5)
+    before = vectors.copy()
+    made_veil(epsilon=1.0).perturb(vectors)
+    np.testing.assert_array_equal(vectors, before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_protected_vectors_keep_their_precision(dtype: str) -> None:
+    assert made_veil(epsilon=1.0).perturb(unit_vectors(2, dtype=dtype)).dtype == np.dtype(dtype)
+
+
+def test_the_budget_of_a_veil_is_used_where_a_call_names_none() -> None:
+    veil, vectors = made_veil(epsilon=20.0), unit_vectors(3)
+    np.testing.assert_array_equal(
+        veil.perturb(vectors, rng=_seeded()), veil.perturb(vectors, epsilon=20.0, rng=_seeded())
+    )
+    assert veil.guarantee().dials.epsilon == 20.0
+    assert veil.guarantee(epsilon=3.0).dials.epsilon == 3.0
+
+
+def test_a_veil_without_a_budget_asks_for_one() -> None:
+    veil = made_veil()
+    for call in (veil.guarantee, lambda: veil.perturb(unit_vectors(1)), lambda: veil.protect(TEXTS)):
+        with pytest.raises(InvalidInputError, match="epsilon must be given"):
+            call()
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "8", True])
+def test_an_epsilon_that_is_no_budget_is_refused_with_its_value(epsilon: Any) -> None:
+    veil = made_veil()
+    for call in (
+        lambda: veil.perturb(unit_vectors(1), epsilon=epsilon),
+        lambda: veil.protect(TEXTS, epsilon=epsilon, embedder=WordEmbedder()),
+        lambda: veil.guarantee(epsilon=epsilon),
+        lambda: made_veil(epsilon=epsilon),
+    ):
+        with pytest.raises(InvalidInputError, match=rf"epsilon must be .*got {epsilon!r}"):
+            call()
+
+
+@pytest.mark.parametrize("epsilon", [1e-320, 1e-200, 1e-39, 1e200, 1e300])
+def test_an_epsilon_whose_noise_no_number_can_hold_is_refused(epsilon: float) -> None:
+    # Too small and the release overflows; too large and it equals the clean vector to the last bit.
+    with pytest.raises(InvalidInputError, match="epsilon"):
+        made_veil().perturb(unit_vectors(20), epsilon=epsilon)
+    with pytest.raises(InvalidInputError, match="epsilon"):
+        made_veil().guarantee(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("mechanism", ["mahalanobis", "laplace", "purkayastha"])
+@pytest.mark.parametrize("ratio", [0.3, 1.0])
+def test_the_dials_turn_back_to_the_same_epsilon(mechanism: str, ratio: float) -> None:
+    veil = made_veil(mechanism=mechanism, shape=NoiseShape(variances=np.ones(DIMENSIONS)))
+    epsilon = veil.epsilon_for(noise_ratio=ratio)
+    dials = veil.guarantee(epsilon=epsilon).dials
+    assert dials.noise_ratio == pytest.approx(ratio, rel=1e-9)
+    assert veil.epsilon_for(pair_loss=dials.pair_loss) == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_an_epsilon_of_the_paper_is_calibrated_noise() -> None:
+    veil = made_veil(shape=NoiseShape(variances=np.ones(DIMENSIONS)))
+    # 15/epsilon times the signal, as a mean length of dimensions/epsilon.
+    assert DIMENSIONS / veil.epsilon_for(paper_epsilon=5.0) == pytest.approx(15.0 / 5.0)
+
+
+@pytest.mark.parametrize("dials", [{}, {"noise_ratio": 1.0, "pair_loss": 1.0}])
+def test_exactly_one_dial_must_be_given(dials: dict[str, float]) -> None:
+    with pytest.raises(InvalidInputError, match="exactly one"):
+        made_veil().epsilon_for(**dials)
+
+
+@pytest.mark.parametrize("dial", ["noise_ratio", "pair_loss", "paper_epsilon"])
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_dial_that_is_no_positive_number_is_refused(dial: str, value: float) -> None:
+    with pytest.raises(InvalidInputError, match=rf"{value!r}"):
+        made_veil().epsilon_for(**{dial: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda v: v.__setitem__((2, 1), np.nan), "NaN or infinite numbers, first in row 12"),
+        (lambda v: v.__setitem__((2, 1), np.inf), "NaN or infinite numbers, first in row 12"),
+        (lambda v: v.__setitem__(2, 0), "zero vector, first in row 12"),
+    ],
+)
+def test_bad_vectors_are_refused_by_row(change: Any, reason: str) -> None:
+    vectors = unit_vectors(4)
+    change(vectors)
+    with pytest.raises(InvalidInputError, match=reason):
+        made_veil(epsilon=1.0).perturb(vectors, first_row=10)
+
+
+def test_vectors_of_another_shape_are_refused() -> None:
+    veil = made_veil(epsilon=1.0)
+    with pytest.raises(InvalidInputError, match="must have 8 dimensions, got 5"):
+        veil.perturb(unit_vectors(2, 5))
+    with pytest.raises(InvalidInputError, match="two dimensions"):
+        veil.perturb(unit_vectors(1)[0])
+    ragged: Any = [[1.0, 0.0], [1.0]]
+    with pytest.raises(InvalidInputError, match="rows of equal length"):
+        veil.perturb(ragged)
+
+
+def test_no_vectors_give_no_vectors() -> None:
+    assert made_veil(epsilon=1.0).perturb(np.empty((0, DIMENSIONS))).shape == (0, DIMENSIONS)
+    assert made_veil(epsilon=1.0).protect([], embedder=WordEmbedder()).shape == (0, DIMENSIONS)
+
+
+def test_vectors_that_the_model_cannot_have_made_are_refused_by_row() -> None:
+    vectors = unit_vectors(3)
+    vectors[1] *= 2
+    with pytest.raises(EmbedderMismatchError, match="words makes vectors of length 1, row 6 has length 2"):
+        made_veil(epsilon=1.0).perturb(vectors, first_row=5)
+
+
+def test_lengths_are_free_where_the_model_does_not_normalise() -> None:
+    free = Fingerprint(model="words", revision="1", dimensions=DIMENSIONS, normalised=False)
+    assert made_veil(epsilon=1.0, fingerprint=free).perturb(3 * unit_vectors(3)).shape == (3, DIMENSIONS)
+
+
+def test_the_same_model_at_another_revision_is_refused() -> None:
+    with pytest.raises(EmbedderMismatchError, match="revision '1' against '2'"):
+        made_veil(epsilon=1.0).protect(TEXTS, embedder=WordEmbedder(revision="2"))
+
+
+def test_a_veil_learned_with_an_object_asks_for_it() -> None:
+    with pytest.raises(InvalidInputError, match="hand it in as embedder="):
+        made_veil(epsilon=1.0).protect(TEXTS)
+
+
+def test_a_text_without_content_is_refused_by_row() -> None:
+    with pytest.raises(InvalidInputError, match="row 1 has no text"):
+        made_veil(epsilon=1.0).protect(["something", " \n"], embedder=WordEmbedder())
+
+
+def test_one_string_instead_of_a_list_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"one string|list of texts"):
+        made_veil(epsilon=1.0).protect("a single text", embedder=WordEmbedder())
+
+
+def test_a_guarantee_names_its_distance_its_model_and_that_the_shape_was_learned() -> None:
+    sheet = str(made_veil().guarantee(epsilon=2.0))
+    assert "Mahalanobis distance" in sheet
+    assert "words at revision 1" in sheet
+    assert "learned on 20 contrast pairs" in sheet
+
+
+def test_a_uniform_shape_needs_no_word_on_learning() -> None:
+    veil = made_veil()
+    uniform = replace(veil, provenance=replace(veil.provenance, learner={"name": "uniform"}))
+    assert "contrast pairs and is fixed" not in str(uniform.guarantee(epsilon=2.0))
