@@ -67,6 +67,7 @@ def test_numpys_own_generators_never_make_noise() -> None:
         "concepts/contrast.py",
         "core/checks.py",
         "testing/mechanisms.py",
+        "testing/samplers.py",
         "testing/shapes.py",
         "veil/learn.py",
     }

@@ -11,7 +11,7 @@ from vecveil.testing.shapes import check_shape_learner
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "uniform": [{}],
-    "neuron-sensitivity": [{}, {"compare": "all"}, {"normalise": "level", "floor": 1e-6}],
+    "neuron-sensitivity": [{}, {"compare": "all", "quantile": 1.0}, {"normalise": "level", "floor": 1e-6}],
     "hard-concrete": [
         {"epochs": 3},
         {"epochs": 3, "normalise": "level"},

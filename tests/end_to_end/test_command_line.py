@@ -20,7 +20,7 @@ from vecveil.concepts import terms
 from vecveil.embedders import Fingerprint, resolve_embedder
 from vecveil.veil import Veil
 
-BUDGET = ("--epsilon", "1e7")
+BUDGET = ("--epsilon", "1e6")
 """So little noise that rows can be told apart."""
 
 

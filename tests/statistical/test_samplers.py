@@ -1,7 +1,7 @@
 """Each sampler against its density.
 
 Every test below draws with a fixed seed, so it passes or fails for good. With fresh seeds a right sampler would fail
-one of them with a probability of at most FALSE_ALARM: each p-value is held against FALSE_ALARM over the number of
+each of them with a probability of at most FALSE_ALARM: each p-value is held against FALSE_ALARM over the number of
 p-values in its test.
 """
 
@@ -36,10 +36,10 @@ def uneven(dimensions: int) -> Embeddings:
 
 
 def turned(dimensions: int) -> Matrix:
-    """A Householder reflection: orthonormal, dense, and cheap at 4096 dimensions."""
-    normal = np.cos(np.arange(dimensions) ** 1.5)
+    """A reflection with its columns shifted: orthonormal, dense, cheap at 4096 dimensions, far from its transpose."""
+    normal = np.cos(1 + np.arange(dimensions) ** 1.5)
     normal /= np.linalg.norm(normal)
-    return np.eye(dimensions) - 2 * np.outer(normal, normal)
+    return np.roll(np.eye(dimensions) - 2 * np.outer(normal, normal), max(1, dimensions // 3), axis=1)
 
 
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
@@ -120,6 +120,85 @@ class SharedRadius(MahalanobisMechanism):
         return embeddings + radius * normals / np.linalg.norm(normals, axis=1, keepdims=True) * self._deviations
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SharedBetweenNeighbours(MahalanobisMechanism):
+    """Gives every two neighbouring rows the same noise, as workers with the same seed would."""
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        half = super().perturb(embeddings[::2], rng) - embeddings[::2]
+        return embeddings + np.repeat(half, 2, axis=0)[: len(embeddings)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RepeatedHalf(MahalanobisMechanism):
+    """Gives the second half of a batch the noise of the first."""
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        size = -(-len(embeddings) // 2)
+        half = super().perturb(embeddings[:size], rng) - embeddings[:size]
+        return embeddings + np.concatenate([half, half])[: len(embeddings)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Antithetic(MahalanobisMechanism):
+    """Gives every second row the noise of the row before, turned round: two such releases average to the clean one."""
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        half = super().perturb(embeddings[::2], rng) - embeddings[::2]
+        return embeddings + np.stack([half, -half], axis=1).reshape(-1, half.shape[1])[: len(embeddings)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClippedTails(MahalanobisMechanism):
+    """Draws the direction from normals cut off at two and a half deviations."""
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        normals = np.clip(rng.standard_normal(embeddings.shape), -2.5, 2.5)
+        radii = rng.gamma(self.variances.size, 1 / self.epsilon, (len(embeddings), 1))
+        return embeddings + radii * normals / np.linalg.norm(normals, axis=1, keepdims=True) * self._deviations
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TwinAxes(MahalanobisMechanism):
+    """Gives the first two axes the same normal number."""
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        normals = rng.standard_normal(embeddings.shape)
+        normals[:, 1] = normals[:, 0]
+        radii = rng.gamma(self.variances.size, 1 / self.epsilon, (len(embeddings), 1))
+        return embeddings + radii * normals / np.linalg.norm(normals, axis=1, keepdims=True) * self._deviations
+
+
+@pytest.mark.parametrize("dimensions", [16, 128, 768])
+def test_axes_the_wrong_way_round_are_caught(dimensions: int) -> None:
+    axes, variances = turned(dimensions), uneven(dimensions)
+    wrong = MahalanobisMechanism(epsilon=7.0, variances=variances, axes=axes.T)
+    rng = np.random.default_rng(16)
+    assert not passes(elliptical_pvalues(wrong, variances=variances, axes=axes, rows=rows_for(dimensions), rng=rng))
+
+
+@pytest.mark.parametrize("dimensions", [2, 16, 128, 768])
+@pytest.mark.parametrize("broken", [SharedBetweenNeighbours, RepeatedHalf, Antithetic])
+def test_rows_that_share_noise_are_caught(dimensions: int, broken: type[MahalanobisMechanism]) -> None:
+    variances = uneven(dimensions)
+    mechanism = broken(epsilon=7.0, variances=variances)
+    rows = rows_for(dimensions)
+    pvalues = elliptical_pvalues(mechanism, variances=variances, rows=rows, rng=np.random.default_rng(17))
+    assert not passes(pvalues), pvalues
+
+
+@pytest.mark.parametrize("dimensions", [16, 128, 768])
+@pytest.mark.parametrize("broken", [ClippedTails, TwinAxes])
+def test_numbers_that_are_not_independent_normals_are_caught(
+    dimensions: int, broken: type[MahalanobisMechanism]
+) -> None:
+    variances = uneven(dimensions)
+    mechanism = broken(epsilon=7.0, variances=variances)
+    rows = rows_for(dimensions)
+    pvalues = elliptical_pvalues(mechanism, variances=variances, rows=rows, rng=np.random.default_rng(18))
+    assert not passes(pvalues), pvalues
+
+
 @pytest.mark.parametrize("dimensions", DIMENSIONS)
 @pytest.mark.parametrize("broken", [WrongGammaShape, Renormalised, PerCoordinate, IgnoredVariances, SharedRadius])
 def test_a_broken_elliptical_sampler_is_caught(dimensions: int, broken: type[MahalanobisMechanism]) -> None:
@@ -156,6 +235,24 @@ class AlwaysOneSide(PurkayasthaMechanism):
         return _turned_by(embeddings, angles, rng, sideways=fixed)
 
 
+class SharedSide(PurkayasthaMechanism):
+    """Turns every two neighbouring rows to the same side by the same angle."""
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        return np.repeat(super().perturb(embeddings[::2], rng), 2, axis=0)[: len(embeddings)]
+
+
+class AngleBySide(PurkayasthaMechanism):
+    """Draws angle and side rightly, and then gives the larger angles to one side."""
+
+    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+        unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+        side = rng.standard_normal(unit.shape)
+        order = np.argsort(np.argsort(side @ np.sin(np.arange(self.dimensions) + 1.0)))
+        angles = np.sort(self._angle.sample(len(embeddings), rng))[order]
+        return _turned_by(embeddings, angles[:, np.newaxis], rng, sideways=side)
+
+
 def _turned_by(
     embeddings: Embeddings, angles: Matrix, rng: np.random.Generator, sideways: Matrix | None = None
 ) -> Embeddings:
@@ -166,7 +263,7 @@ def _turned_by(
 
 
 @pytest.mark.parametrize("dimensions", [3, 16, 128, 768])
-@pytest.mark.parametrize("broken", [FlatAngle, WrongDimension, AlwaysOneSide])
+@pytest.mark.parametrize("broken", [FlatAngle, WrongDimension, AlwaysOneSide, SharedSide, AngleBySide])
 def test_a_broken_directional_sampler_is_caught(dimensions: int, broken: type[PurkayasthaMechanism]) -> None:
     mechanism = broken(epsilon=40.0, dimensions=dimensions)
     rows = 4 * rows_for(dimensions)

@@ -70,7 +70,9 @@ class EuclideanBounds:
 
     def __str__(self) -> str:
         paper = "" if self.paper_lower is None else f" (the paper's ε/√n: {self.paper_lower:.4g})"
+        erased = f" along the released axes, and 0 along the {self.unreleased} others" if self.unreleased else ""
         return (
             f"smallest eigenvalue of Σ: {self.smallest:.4g}, largest: {self.largest:.4g}\n"
-            f"loss per unit of Euclidean distance: at least {self.lower:.4g}{paper}, at most {self.upper:.4g}"
+            f"worst-case loss per unit of Euclidean distance: at least {self.lower:.4g}{paper}{erased}, "
+            f"at most {self.upper:.4g}"
         )

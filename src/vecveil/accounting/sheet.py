@@ -44,7 +44,8 @@ class GuaranteeSheet:
                 )
         if self.dials.noise_ratio > 10:
             found.append(
-                f"the noise is {self.dials.noise_ratio:.3g} times as long as the embedding: no search survives this"
+                f"the noise is {self.dials.noise_ratio:.3g} times as long as the embedding; do not expect a search to "
+                "survive this"
             )
         return tuple(found)
 

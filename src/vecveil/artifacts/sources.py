@@ -74,13 +74,16 @@ class _Guarded:
 
 @contextmanager
 def _blaming(path: Path, ending: str) -> Iterator[None]:
+    import pyarrow as pa
+
     try:
         yield
     except VecveilError:
         raise
-    except Exception as error:
-        # Readers fail in many ways on damaged files, and their messages quote values.
-        raise ArtifactError(f"{path} cannot be read as {ending}: it is damaged, or something else") from error
+    except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, AttributeError, KeyError) as error:
+        # Readers fail in many ways on damaged files, and their messages quote values; so only their kind is told.
+        kind = type(error).__name__
+        raise ArtifactError(f"{path} cannot be read as {ending}: it is damaged, or something else ({kind})") from None
 
 
 def _parquet(path: Path) -> Source:

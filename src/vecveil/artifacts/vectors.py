@@ -22,11 +22,10 @@ def is_vector_type(kind: Any) -> bool:
 
 
 def holds_vectors(kind: Any) -> bool:
-    """Return whether an Arrow type has, anywhere in it, lists that may be embeddings: of floats, or of single bytes."""
-    import pyarrow as pa
+    """Return whether an Arrow type has, anywhere in it, lists of numbers: embeddings, quantised ones, or token ids."""
+    from pyarrow import types
 
-    value = getattr(kind, "value_type", None) if _is_list(kind) else None
-    if value is not None and (pa.types.is_floating(value) or pa.types.is_int8(value) or pa.types.is_uint8(value)):
+    if _is_list(kind) and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
         return True
     return any(holds_vectors(inner) for inner in _inner_types(kind))
 

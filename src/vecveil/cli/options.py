@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from vecveil.accounting import SCALES, literal_epsilon
+from vecveil.accounting import SCALES
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def chosen_epsilon(veil: Veil, *, epsilon: float | None, scale: str, noise_ratio
     if noise_ratio is not None:
         return veil.epsilon_for(noise_ratio=noise_ratio)
     if epsilon is not None:
-        return literal_epsilon(epsilon, scale=scale, dimensions=veil.shape.released, signal=veil.typical.signal)
+        return veil.epsilon_for(paper_epsilon=epsilon) if scale == "paper" else epsilon
     if veil.epsilon is None:
         raise InvalidInputError("name a budget with --epsilon or --noise-ratio: this veil was saved without one")
     return veil.epsilon

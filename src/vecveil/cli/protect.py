@@ -21,7 +21,7 @@ from vecveil.cli.options import FILE, budget_options, chosen_epsilon
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Carry a column through that is left out for safety: the text, clean vectors, annotations.",
+    help="Carry a column through that is left out for safety: texts, lists of numbers, annotations.",
 )
 @click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
 @click.option("--batch-rows", default=1024, show_default=True, help="Rows that are protected and written together.")

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.core.arrays import Embeddings, Matrix
+from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 
 SMALLEST_BUDGET, LARGEST_BUDGET = 1e-12, 1e12
 """Beyond these the noise overflows single precision, or drowns in its rounding, at any number of dimensions."""
+
+SHORTEST = 1e-30
+"""A vector none of whose coordinates reaches this is a zero vector."""
 
 
 def positive(value: object, name: str) -> float:
@@ -86,9 +89,30 @@ def embeddings(values: Any, *, dimensions: int | None = None, name: str = "vecto
     if not np.isfinite(total) and not np.isfinite(array).all():
         row = first_row + int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
         raise InvalidInputError(f"{name} hold NaN or infinite numbers, first in row {row}")
-    zero = ~array.any(axis=1)
+    # Directions of vectors this short are rounding errors, and their squares are zero.
+    zero = np.abs(array).max(axis=1) < SHORTEST
     if zero.any():
         raise InvalidInputError(f"{name} hold a zero vector, first in row {first_row + int(np.flatnonzero(zero)[0])}")
+    return array
+
+
+def variances(values: Any, name: str = "variances") -> Vector:
+    """Return `values` as a read-only array of one number per axis, above zero and not all infinite."""
+    array: Vector = frozen(values)
+    if array.ndim != 1 or array.size == 0:
+        raise InvalidInputError(f"{name} must be one number per axis, got shape {array.shape}")
+    if np.isnan(array).any() or not (array > 0).all():
+        raise InvalidInputError(f"{name} must be above zero, got a smallest of {np.min(array)!r}")
+    if not np.isfinite(array).any():
+        raise InvalidInputError("at least one axis must be released, got only infinite variances")
+    return array
+
+
+def point(values: Any, dimensions: int, name: str) -> Vector:
+    """Return `values` as a read-only array of `dimensions` finite numbers."""
+    array: Vector = frozen(values)
+    if array.shape != (dimensions,) or not np.isfinite(array).all():
+        raise InvalidInputError(f"{name} must be {dimensions} finite numbers, got shape {array.shape}")
     return array
 
 

@@ -41,10 +41,11 @@ class AngleDistribution:
         return float(self._peak + np.log(weights @ np.exp(self._log_weight(nodes) - self._peak)))
 
     @cached_property
-    def mean_cosine(self) -> float:
-        """The mean cosine of the angle."""
+    def mean_shortfall(self) -> float:
+        """How far the mean cosine of the angle falls short of one; small angles keep their digits in this form."""
         nodes, weights = self._quadrature
-        return float(weights @ (np.cos(nodes) * np.exp(self._log_weight(nodes) - self.log_normaliser)))
+        shortfall = 2 * np.sin(nodes / 2) ** 2
+        return float(weights @ (shortfall * np.exp(self._log_weight(nodes) - self.log_normaliser)))
 
     def sample(self, rows: int, rng: np.random.Generator) -> Vector:
         """Return `rows` independent angles."""

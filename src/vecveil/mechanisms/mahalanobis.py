@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.accounting import Guarantee
-from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
-from vecveil.core.checks import budget, orthonormal, positive
+from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.checks import budget, orthonormal, point, positive, variances
 from vecveil.core.checks import embeddings as checked
-from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
 from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
 
@@ -42,15 +41,11 @@ class MahalanobisMechanism:
 
     def __post_init__(self) -> None:
         budget(self.epsilon)
-        object.__setattr__(self, "variances", frozen(self.variances))
-        if np.isnan(self.variances).any() or not (self.variances > 0).all():
-            raise InvalidInputError(f"variances must be above zero, got a smallest of {np.min(self.variances)!r}")
-        if not self._released.any():
-            raise InvalidInputError("at least one axis must be released, got only infinite variances")
+        object.__setattr__(self, "variances", variances(self.variances))
         if self.axes is not None:
             orthonormal(self.axes, self.variances.size)
-        if self.centre is not None and self.centre.shape != self.variances.shape:
-            raise InvalidInputError(f"centre must have shape {self.variances.shape}, got {self.centre.shape}")
+        if self.centre is not None:
+            object.__setattr__(self, "centre", point(self.centre, self.variances.size, "centre"))
 
     @classmethod
     def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
@@ -98,7 +93,7 @@ class MahalanobisMechanism:
             epsilon=self.epsilon,
             metric="Mahalanobis distance",
             distance=f"Mahalanobis distance of the veil's shape Σ, √((x − x′)ᵀ Σ⁻¹ (x − x′)){erased}",
-            unit="one standard deviation of Σ along the axis of the difference",
+            unit="the length of any u with uᵀ Σ⁻¹ u = 1; along an axis of Σ that is one standard deviation",
             assumptions=ASSUMPTIONS + (centre if unreleased else ()),
         )
 

@@ -50,8 +50,9 @@ class Mechanism(Protocol):
 
 ASSUMPTIONS = (
     "each record is released once; k releases with fresh noise add up to k times the loss",
-    "the noise is drawn by the secure generator; real numbers are idealised (float64, no rounding grid)",
-    "the shape is fixed before the release and does not depend on the record",
+    "the noise is drawn by the secure generator; real numbers are idealised: noise is drawn and added in float64, then "
+    "rounded to the precision of the input",
+    "the shape was chosen without looking at the record that is released",
 )
 """What every mechanism here needs."""
 

@@ -68,8 +68,9 @@ class PurkayasthaMechanism:
     def noise_ratio(self, signal: float) -> float:
         """Return the length of additive sideways noise that would turn a vector as far, in units of its length."""
         positive(signal, "signal")
-        cosine = self._angle.mean_cosine
-        return math.sqrt(1 / cosine**2 - 1) if cosine > 1e-12 else math.inf
+        shortfall = self._angle.mean_shortfall
+        cosine = 1 - shortfall
+        return math.sqrt(shortfall * (1 + cosine)) / cosine if cosine > 1e-12 else math.inf
 
     def guarantee(self) -> Guarantee:
         """Return the promise in angular distance."""

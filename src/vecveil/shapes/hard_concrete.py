@@ -24,8 +24,9 @@ Reduction = Literal["mean", "sum"]
 class HardConcrete:
     """Algorithm 2 of the paper: an MLP that tells D⁺ from D⁻ through a mask of hard-concrete gates, trained together.
 
-    The defaults are the `working` preset. The `paper` preset has the printed settings, with which no gate closes on
-    corpora of fewer than about 15,000 pairs: Adam's steps of 1e-4 are too few and too short.
+    The defaults are the `working` preset. The `paper` preset has the printed settings, but for the sign of the penalty
+    (see `penalty_sign`) and the initial temperature, which is not printed. With it no gate closes on corpora of a few
+    thousand pairs: Adam's steps of 1e-4 are too few and too short.
 
     Attributes:
         penalty: λ, the weight of the expected share of open gates.
@@ -111,6 +112,10 @@ class HardConcrete:
         except ImportError:
             raise MissingExtraError("torch", "models") from None
         held, kept = np.split(rng.permutation(len(pairs)), [round(self.held_out * len(pairs))])
+        if kept.size < 2:
+            raise InvalidInputError(
+                f"held_out {self.held_out!r} leaves {kept.size} of {len(pairs)} pairs to learn from"
+            )
         scale = self._scale(pairs)
         positives = torch.from_numpy(np.asarray(pairs.with_concept * scale, dtype=np.float32))
         negatives = torch.from_numpy(np.asarray(pairs.without_concept * scale, dtype=np.float32))

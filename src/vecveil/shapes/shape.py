@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector, frozen
-from vecveil.core.checks import orthonormal
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.checks import orthonormal, point, variances
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,19 +25,11 @@ class NoiseShape:
     centre: Vector | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variances", frozen(self.variances))
-        if self.variances.ndim != 1 or self.variances.size == 0:
-            raise InvalidInputError(f"variances must be one number per axis, got shape {self.variances.shape}")
-        if np.isnan(self.variances).any() or not (self.variances > 0).all():
-            raise InvalidInputError(f"variances must be above zero, got a smallest of {np.min(self.variances)!r}")
-        if not np.isfinite(self.variances).any():
-            raise InvalidInputError("at least one axis must be released, got only infinite variances")
+        object.__setattr__(self, "variances", variances(self.variances))
         if self.axes is not None:
             object.__setattr__(self, "axes", orthonormal(frozen(self.axes), self.dimensions))
         if self.centre is not None:
-            object.__setattr__(self, "centre", frozen(self.centre))
-            if self.centre.shape != self.variances.shape or not np.isfinite(self.centre).all():
-                raise InvalidInputError(f"centre must be {self.dimensions} finite numbers, got {self.centre.shape}")
+            object.__setattr__(self, "centre", point(self.centre, self.dimensions, "centre"))
 
     @property
     def dimensions(self) -> int:

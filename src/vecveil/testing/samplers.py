@@ -19,7 +19,8 @@ def elliptical_pvalues(
     """Test noise that should have density proportional to exp(-epsilon * ||z||_M) on the released axes.
 
     In whitened coordinates that is: a Gamma(m, 1/epsilon) radius, a direction whose projection on any fixed one has a
-    symmetric Beta law, radius and direction independent, and the stated variance along each axis.
+    symmetric Beta law and whose largest coordinate is as large as it should be, radius and direction independent, axes
+    uncorrelated, the stated variance along each axis, and rows that know nothing of one another.
     """
     from scipy import stats
 
@@ -43,8 +44,10 @@ def elliptical_pvalues(
             for number, probe in enumerate(probes)
         }
         found["independence"] = float(stats.spearmanr(radii, directions @ probes[-1]).pvalue)
+        found["largest"] = _largest_pvalue(directions)
+        found["twins"] = _twins_pvalue(directions)
     found["spread"] = _spread_pvalue(whitened, mechanism.epsilon)
-    return found
+    return found | _row_pvalues(directions, size)
 
 
 def purkayastha_pvalues(
@@ -66,7 +69,8 @@ def purkayastha_pvalues(
     else:
         side_law = stats.beta((dimensions - 2) / 2, (dimensions - 2) / 2)
         found["side"] = float(stats.kstest((1 + sideways @ across) / 2, side_law.cdf).pvalue)
-    return found
+    found["angle and side"] = float(stats.spearmanr(angles, sideways @ across).pvalue)
+    return found | _row_pvalues(sideways, dimensions - 1)
 
 
 def _angle_masses(epsilon: float, dimensions: int) -> tuple[Vector, Vector]:
@@ -82,6 +86,45 @@ def _angle_masses(epsilon: float, dimensions: int) -> tuple[Vector, Vector]:
     grid = np.linspace(max(0.0, mode - 40 * width), min(np.pi, mode + 40 * width), 100_001)
     density = np.exp(special.xlogy(power, np.sin(grid)) - epsilon * grid - log_total)
     return grid, integrate.cumulative_simpson(density, x=grid, initial=0)
+
+
+def _row_pvalues(directions: Matrix, dimensions: int) -> dict[str, float]:
+    """Compare each row's direction, uniform in `dimensions`, with the next row's and with that half a batch away."""
+    from scipy import stats
+
+    found = {}
+    half = directions.shape[0] // 2
+    apart = {"neighbours": (directions[0::2], directions[1::2]), "halves": (directions[:half], directions[half:])}
+    for name, (first, second) in apart.items():
+        size = min(len(first), len(second))
+        cosines = np.einsum("ij,ij->i", first[:size], second[:size])
+        # The cosine of two independent uniform directions has mean 0 and mean square 1/m; shared noise has 1, or -1.
+        mean = abs(cosines.mean()) * np.sqrt(size * dimensions)
+        found[name] = float(2 * stats.norm.sf(mean))
+        square = (cosines**2).mean() * dimensions
+        found[f"{name}, squared"] = float(2 * stats.norm.sf(abs(square - 1) * np.sqrt(size / 2)))
+    return found
+
+
+def _largest_pvalue(directions: Matrix) -> float:
+    """Compare the largest coordinate of each direction with that of fresh uniform directions."""
+    from scipy import stats
+
+    fresh = np.random.default_rng(0).standard_normal(directions.shape)
+    fresh /= np.linalg.norm(fresh, axis=1, keepdims=True)
+    return float(stats.ks_2samp(np.abs(directions).max(axis=1), np.abs(fresh).max(axis=1)).pvalue)
+
+
+def _twins_pvalue(directions: Matrix) -> float:
+    """Test that no two of up to 64 axes are correlated; the smallest p-value, times the number of pairs."""
+    from scipy import stats
+
+    some = directions[:, : min(64, directions.shape[1])]
+    size = some.shape[1]
+    second_moment = some.T @ some / len(some) * directions.shape[1]
+    largest = np.abs(second_moment[~np.eye(size, dtype=bool)]).max()
+    pairs = size * (size - 1) / 2
+    return float(min(1.0, 2 * pairs * stats.norm.sf(largest * np.sqrt(len(some)))))
 
 
 def _spread_pvalue(whitened: Matrix, epsilon: float) -> float:

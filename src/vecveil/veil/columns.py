@@ -20,7 +20,8 @@ class ColumnPlan:
         is_text: Whether it holds texts, and not vectors.
         output_column: Where the protected vectors go.
         carried: Columns that go through unchanged.
-        dropped: Columns that are left out: the text, clean vectors, annotations, or all where there is no place.
+        dropped: Columns that are left out: the text and what reads like one, clean vectors and other lists of numbers,
+            annotations, or all where there is no place.
     """
 
     column: str
@@ -31,12 +32,20 @@ class ColumnPlan:
 
     @classmethod
     def of(
-        cls, schema: Any, *, text: str | None, vectors: str | None, keep: tuple[str, ...], vectors_only: bool
+        cls,
+        schema: Any,
+        *,
+        text: str | None,
+        vectors: str | None,
+        keep: tuple[str, ...],
+        vectors_only: bool,
+        sample: Any = None,
     ) -> Self:
         """Return the plan for a table.
 
         Args:
             schema: Its Arrow schema.
+            sample: Its first rows, to see which columns read like text.
             text: The text column, if it is named.
             vectors: The vector column, if it is named.
             keep: Columns to carry through although they would be left out for safety.
@@ -53,7 +62,7 @@ class ColumnPlan:
         if vectors in keep:
             raise InvalidInputError(f"the clean vectors of {vectors!r} can't be kept: the protected ones replace them")
         _require_types(schema, text=text, vectors=vectors)
-        risky = (name for name in columns if _is_risky(schema.field(name)))
+        risky = (name for name in columns if _is_risky(schema.field(name), sample))
         unsafe = {text, vectors, *risky} - set(keep)
         carried = () if vectors_only else tuple(name for name in columns if name not in unsafe)
         output_column = VECTOR if vectors_only or vectors is None else vectors
@@ -74,7 +83,8 @@ class ColumnPlan:
         kind = pa.float32()
         if not self.is_text and schema.field(self.column).type.value_type == pa.float64():
             kind = pa.float64()
-        fields = [schema.field(name) for name in self.carried]
+        # What someone has noted on a column is not needed to read it, and might be anything.
+        fields = [schema.field(name).remove_metadata() for name in self.carried]
         return pa.schema([*fields, pa.field(self.output_column, pa.list_(kind, dimensions))])
 
     def output_batch(self, batch: Any, schema: Any, protected: Embeddings) -> Any:
@@ -88,9 +98,24 @@ class ColumnPlan:
 PRIVATE_NAMES = {"text", "entities"}
 """Columns that are left out whatever they hold and whichever column is protected."""
 
+FEW_WORDS, FEW_CHARACTERS = 4, 64
+"""A column of strings whose typical value is longer than this is a text, or a vector written out, and no id."""
 
-def _is_risky(field: Any) -> bool:
-    return field.name in PRIVATE_NAMES or holds_vectors(field.type) or holds_annotations(field.type)
+
+def _is_risky(field: Any, sample: Any) -> bool:
+    if field.name.casefold() in PRIVATE_NAMES or holds_vectors(field.type) or holds_annotations(field.type):
+        return True
+    return sample is not None and _reads_like_text(sample.column(field.name))
+
+
+def _reads_like_text(column: Any) -> bool:
+    values = [value for value in column.to_pylist() if isinstance(value, str | bytes) and value]
+    if not values:
+        return False
+    lengths = sorted(len(value) for value in values)
+    words = sorted(len(value.split()) for value in values)
+    middle = len(values) // 2
+    return words[middle] > FEW_WORDS or lengths[middle] > FEW_CHARACTERS
 
 
 def _require_types(schema: Any, *, text: str | None, vectors: str | None) -> None:

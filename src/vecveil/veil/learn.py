@@ -21,6 +21,9 @@ from vecveil.veil.provenance import Provenance
 from vecveil.veil.typical import TypicalLengths
 from vecveil.veil.veil import Veil
 
+FEWEST_PAIRS = 10
+"""Contrast pairs that a learned shape needs at the least; hundreds are better."""
+
 
 def learn(
     concept: Concept,
@@ -80,6 +83,11 @@ def learn(
         allow_everywhere=allow_everywhere,
         progress=progress,
     )
+    if shape != "uniform" and len(pairs_of_texts) < FEWEST_PAIRS:
+        raise InvalidInputError(
+            f"a shape must be learned from at least {FEWEST_PAIRS} texts with the concept, got {len(pairs_of_texts)}: "
+            "with fewer it would tell more of single texts than of the concept"
+        )
     pairs = ContrastPairs(
         embed_texts(model, pairs_of_texts.with_concept, label="embedding with the concept", progress=progress),
         embed_texts(model, pairs_of_texts.without_concept, label="embedding without it", progress=progress),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -20,6 +21,12 @@ from vecveil.veil.columns import ColumnPlan
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.veil import Veil
 
+SAMPLE = 256
+"""First rows that are looked at to see which columns read like text."""
+
+ENDS = 1 << 20
+"""Bytes at each end of an input that are compared before a stopped run goes on with it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProtectReport:
@@ -29,7 +36,7 @@ class ProtectReport:
         rows: Rows in the output.
         resumed: Rows of them that an earlier, stopped run had already protected.
         carried: Columns that went through unchanged.
-        dropped: Columns that were left out: the text, clean vectors, annotations, or all where `.npy` has no place.
+        dropped: Columns that were left out: texts, clean vectors, annotations, or all where `.npy` has no place.
     """
 
     rows: int
@@ -62,7 +69,7 @@ def protect_file(
         epsilon: Literal budget; the veil's own where None.
         text_column: Column of texts; "text" where neither column is named and there is one.
         vector_column: Column of vectors that the veil's embedder made.
-        keep: Columns to carry through that would be left out for safety: the text, clean vectors, annotations.
+        keep: Columns to carry through that would be left out for safety: texts, clean vectors, annotations.
         batch_rows: Rows that are protected and written together: the most that a kill can cost.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
@@ -78,7 +85,12 @@ def protect_file(
     if source.resolve() == output.resolve():
         raise InvalidInputError(f"the output must be another file than the input, got {output} for both")
     plan = ColumnPlan.of(
-        table.schema, text=text_column, vectors=vector_column, keep=keep, vectors_only=output.suffix == ".npy"
+        table.schema,
+        text=text_column,
+        vectors=vector_column,
+        keep=keep,
+        vectors_only=output.suffix == ".npy",
+        sample=next(table.batches(SAMPLE)),
     )
     schema = plan.output_schema(table.schema, veil.fingerprint.dimensions)
     require_parquet(schema)
@@ -91,9 +103,7 @@ def protect_file(
         "distance": sheet.guarantee.distance,
         "noise": "secure generator, drawn once per row",
     }
-    facts = source.stat()
-    source_facts = {"input": source.name, "bytes": facts.st_size, "modified": facts.st_mtime_ns}
-    job = {**label, **source_facts, "column": plan.column, "columns": schema.names}
+    job = {**label, "input": source.name, **_identity(source), "column": plan.column, "columns": schema.names}
 
     with ResumableOutput.open(output, job, overwrite=overwrite) as target:
         resumed = target.rows
@@ -114,6 +124,16 @@ def _clean_vectors(batch: Any, plan: ColumnPlan, veil: Veil, model: Embedder | N
     if model is None:
         return vectors_of(column, dimensions=veil.fingerprint.dimensions, first_row=first_row)
     return embed_texts(model, column.to_pylist(), first_row=first_row)
+
+
+def _identity(source: Path) -> dict[str, Any]:
+    """Return what tells a file from another one of its name: its size, its time, and a digest of its two ends."""
+    facts = source.stat()
+    with source.open("rb") as stream:
+        ends = hashlib.sha256(stream.read(ENDS))
+        stream.seek(max(0, facts.st_size - ENDS))
+        ends.update(stream.read(ENDS))
+    return {"bytes": facts.st_size, "modified": facts.st_mtime_ns, "ends": ends.hexdigest()}
 
 
 def _after(batches: Iterator[Any], rows: int) -> Iterator[Any]:

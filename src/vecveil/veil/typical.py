@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from vecveil.core.arrays import Vector
 from vecveil.core.checks import positive
 from vecveil.mechanisms import Mechanism
 from vecveil.shapes import ContrastPairs
@@ -34,7 +35,12 @@ class TypicalLengths:
         """Return the medians of `pairs`; the mechanism's distance does not depend on its epsilon."""
         differences = np.asarray(pairs.with_concept, dtype=np.float64) - pairs.without_concept
         return cls(
-            signal=float(np.median(np.linalg.norm(pairs.with_concept, axis=1))),
-            pair=float(np.median(mechanism.distance(pairs.with_concept, pairs.without_concept))),
-            euclidean_pair=float(np.median(np.linalg.norm(differences, axis=1))),
+            signal=_rounded_median(np.linalg.norm(pairs.with_concept, axis=1)),
+            pair=_rounded_median(mechanism.distance(pairs.with_concept, pairs.without_concept)),
+            euclidean_pair=_rounded_median(np.linalg.norm(differences, axis=1)),
         )
+
+
+def _rounded_median(values: Vector) -> float:
+    # A median is the exact value of one record, and a veil may be shown to others: three digits serve as well.
+    return float(f"{np.median(values):.3g}")

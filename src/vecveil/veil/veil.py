@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.accounting import Dials, EuclideanBounds, GuaranteeSheet, literal_epsilon
+from vecveil.accounting import Dials, EuclideanBounds, GuaranteeSheet, paper_noise_ratio
 from vecveil.artifacts import Artifact, read_artifact, write_artifact
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import budget, embeddings, positive
@@ -26,8 +26,11 @@ from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
 
-SMALLEST_RATIO = 1e-6
-"""Noise shorter than this, relative to an embedding, does not survive being rounded to 24 bits."""
+ROUNDING = 2.0**-24
+"""Relative rounding error of single precision."""
+
+LEAST_STEPS = 100
+"""Noise must span this many rounding steps along the quietest axis, or coordinates come out bit for bit."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,9 +80,9 @@ class Veil:
             rng: For tests and published experiments only: a seeded generator makes noise that is not private.
             progress: Told after each chunk of texts.
         """
-        budget = self._budget(epsilon)
+        literal = self._budget(epsilon)
         vectors = embed_texts(self.embedder(embedder), texts, progress=progress)
-        return self.perturb(vectors, epsilon=budget, rng=rng)
+        return self.perturb(vectors, epsilon=literal, rng=rng)
 
     def perturb(
         self,
@@ -104,8 +107,8 @@ class Veil:
             wrong = np.flatnonzero(np.abs(lengths - 1) > 0.01)
             if wrong.size:
                 raise EmbedderMismatchError(
-                    f"{self.fingerprint.model} makes vectors of length 1, row {first_row + wrong[0]} has length "
-                    f"{lengths[wrong[0]]:.4g}; normalise them, or learn a veil for the model that made them"
+                    f"{self.fingerprint.model} makes vectors of length 1, row {first_row + wrong[0]} has another "
+                    "length; normalise them, or learn a veil for the model that made them"
                 )
         return mechanism.perturb(checked, secure_generator() if rng is None else rng)
 
@@ -140,17 +143,11 @@ class Veil:
         """
         if [noise_ratio, pair_loss, paper_epsilon].count(None) != 2:
             raise InvalidInputError("give exactly one of noise_ratio, pair_loss and paper_epsilon")
-        if noise_ratio is not None:
-            return epsilon_for_noise_ratio(
-                noise_ratio, lambda epsilon: self.mechanism_at(epsilon).noise_ratio(self.typical.signal)
-            )
         if pair_loss is not None:
             return positive(pair_loss, "pair_loss") / self.typical.pair
-        return literal_epsilon(
-            positive(paper_epsilon, "paper_epsilon"),
-            scale="paper",
-            dimensions=self.shape.released,
-            signal=self.typical.signal,
+        ratio = noise_ratio if paper_epsilon is None else paper_noise_ratio(paper_epsilon)
+        return epsilon_for_noise_ratio(
+            ratio, lambda epsilon: self.mechanism_at(epsilon).noise_ratio(self.typical.signal)
         )
 
     def mechanism_at(self, epsilon: float) -> Mechanism:
@@ -211,21 +208,23 @@ class Veil:
         chosen = self.epsilon if epsilon is None else epsilon
         if chosen is None:
             raise InvalidInputError("epsilon must be given: this veil was saved without a budget")
-        epsilon = budget(chosen)
-        ratio = self.mechanism_at(epsilon).noise_ratio(self.typical.signal)
-        if ratio < SMALLEST_RATIO:
+        literal = budget(chosen)
+        released = self.shape.variances[np.isfinite(self.shape.variances)]
+        quietest = float(np.sqrt(released.min() / released.mean()))
+        ratio = quietest * self.mechanism_at(literal).noise_ratio(self.typical.signal)
+        if ratio < LEAST_STEPS * ROUNDING:
             raise InvalidInputError(
-                f"epsilon {epsilon:g} is too large: its noise, {ratio:.1g} times an embedding, is lost in the rounding "
-                "of single precision, and the vectors would be released in clear"
+                f"epsilon {literal:g} is too large: along the quietest axis the noise is {ratio:.1g} of the signal, "
+                "which is lost in the rounding of single precision, and the axis would be released in clear"
             )
-        return epsilon
+        return literal
 
     def _assumptions(self) -> tuple[str, ...]:
-        source = f"the vectors come from {self.fingerprint.model} at revision {self.fingerprint.revision}"
-        if self.provenance.learner["name"] == "uniform":
-            return (source,)
-        learned = (
-            f"the shape was learned on {self.provenance.pairs} contrast pairs and is fixed from then on; where those "
-            "texts are private, the shape itself is a release that this guarantee does not cover"
+        learned = "the typical lengths that turn a noise ratio into an epsilon were"
+        if self.provenance.learner["name"] != "uniform":
+            learned = "the shape, and the typical lengths that turn a noise ratio into an epsilon, were"
+        return (
+            f"the vectors come from {self.fingerprint.model} at revision {self.fingerprint.revision}",
+            f"{learned} learned on {self.provenance.pairs:,} contrast pairs; where those texts are private, or are the "
+            "ones that are protected, this is a release of its own that the guarantee does not cover",
         )
-        return (source, learned)

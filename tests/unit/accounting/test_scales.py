@@ -1,24 +1,23 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from support.veils import made_veil
 
-from vecveil.accounting import literal_epsilon
+from vecveil.accounting import paper_noise_ratio
 from vecveil.core.errors import InvalidInputError
-from vecveil.mechanisms.laplace import LaplaceMechanism
-
-
-def test_the_literal_scale_changes_nothing() -> None:
-    assert literal_epsilon(8.0, scale="literal", dimensions=384, signal=1.0) == 8.0
+from vecveil.shapes import NoiseShape
 
 
 @pytest.mark.parametrize("epsilon", [5.0, 10.0, 40.0])
-@pytest.mark.parametrize("signal", [1.0, 3.0])
-def test_the_papers_scale_gives_noise_of_fifteen_over_epsilon(epsilon: float, signal: float) -> None:
-    literal = literal_epsilon(epsilon, scale="paper", dimensions=384, signal=signal)
-    ratio = LaplaceMechanism(epsilon=literal, dimensions=384).noise_ratio(signal)
-    assert ratio == pytest.approx(15 / epsilon, rel=2e-3)
+@pytest.mark.parametrize("level", [1.0, 0.2])
+def test_the_papers_scale_gives_noise_of_fifteen_over_epsilon_for_any_trace(epsilon: float, level: float) -> None:
+    veil = made_veil(shape=NoiseShape(variances=np.full(8, level)))
+    sheet = veil.guarantee(epsilon=veil.epsilon_for(paper_epsilon=epsilon))
+    assert sheet.dials.noise_ratio == pytest.approx(15 / epsilon)
 
 
-def test_an_unknown_scale_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="did you mean 'paper'"):
-        literal_epsilon(1.0, scale="papr", dimensions=2, signal=1.0)
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
+def test_what_is_no_budget_is_none_on_the_papers_scale_either(epsilon: float) -> None:
+    with pytest.raises(InvalidInputError, match="epsilon must be"):
+        paper_noise_ratio(epsilon)

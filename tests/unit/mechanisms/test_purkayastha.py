@@ -79,3 +79,11 @@ def test_one_dimension_has_no_directions() -> None:
 def test_mechanisms_without_a_shape_refuse_one(mechanism: type[LaplaceMechanism]) -> None:
     with pytest.raises(InvalidInputError, match="use the mahalanobis mechanism"):
         mechanism.for_shape(epsilon=1.0, variances=np.array([1.0, 2.0]), axes=None, centre=None)
+
+
+@pytest.mark.parametrize("dimensions", [2, 16, 384, 768, 4096])
+def test_the_noise_ratio_keeps_its_digits_at_any_budget(dimensions: int) -> None:
+    for epsilon in (1e6, 1e9, 1e12):
+        ratio = PurkayasthaMechanism(epsilon=epsilon, dimensions=dimensions).noise_ratio(1.0)
+        # For small angles the law of the angle is Gamma(n - 1, 1/epsilon), whose mean square is n(n - 1)/epsilon².
+        assert ratio == pytest.approx(np.sqrt(dimensions * (dimensions - 1)) / epsilon, rel=1e-3)

@@ -97,3 +97,9 @@ def test_unknown_presets_and_settings_are_refused_with_a_guess() -> None:
         build_learner("hard-concrete", settings={"penalt": 1})
     with pytest.raises(InvalidInputError, match="has no presets"):
         build_learner("uniform", preset="paper")
+
+
+def test_a_mask_needs_something_to_learn_from() -> None:
+    pairs = planted_pairs(dimensions=8, pairs=10, moved=2)
+    with pytest.raises(InvalidInputError, match=r"held_out 0\.99 leaves 0 of 10 pairs"):
+        build_learner("hard-concrete", settings={"held_out": 0.99}).fit(pairs, np.random.default_rng(0))

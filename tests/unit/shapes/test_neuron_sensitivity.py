@@ -45,3 +45,15 @@ def test_the_held_out_test_finds_planted_dimensions() -> None:
 def test_an_unknown_comparison_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="did you mean 'paired'"):
         build_learner("neuron-sensitivity", settings={"compare": "pairs"})
+
+
+def test_by_default_no_dimension_is_the_value_of_one_record() -> None:
+    pairs = planted_pairs(dimensions=20, pairs=101, moved=20)
+    changes = np.abs(pairs.with_concept.astype(np.float64) - pairs.without_concept)
+    weights = neuron_sensitivity(pairs, quantile=0.949)
+    assert not np.isclose(weights[np.newaxis], changes, rtol=1e-9).any()
+
+
+def test_every_pair_against_every_other_needs_the_largest_change() -> None:
+    with pytest.raises(InvalidInputError, match=r"quantile must be 1 where compare is 'all', got 0\.95"):
+        build_learner("neuron-sensitivity", settings={"compare": "all"})

@@ -34,7 +34,7 @@ def test_typical_lengths_are_those_of_the_pairs(private_texts: list[str]) -> Non
     removed = [terms(PRIVATE_WORD).remove(text) for text in held]
     distances = np.linalg.norm(WordEmbedder().embed(held) - WordEmbedder().embed(removed), axis=1)
     assert veil.typical.signal == pytest.approx(1.0)
-    assert veil.typical.euclidean_pair == pytest.approx(float(np.median(distances)))
+    assert veil.typical.euclidean_pair == pytest.approx(float(np.median(distances)), rel=5e-3)
     assert veil.typical.pair == pytest.approx(veil.typical.euclidean_pair)
 
 

@@ -212,7 +212,7 @@ def test_the_dials_turn_back_to_the_same_epsilon(mechanism: str, ratio: float) -
 def test_an_epsilon_of_the_paper_is_calibrated_noise() -> None:
     veil = made_veil(shape=NoiseShape(variances=np.ones(DIMENSIONS)))
     # 15/epsilon times the signal, as a mean length of dimensions/epsilon.
-    assert DIMENSIONS / veil.epsilon_for(paper_epsilon=5.0) == pytest.approx(15.0 / 5.0)
+    assert veil.mechanism_at(veil.epsilon_for(paper_epsilon=5.0)).noise_ratio(1.0) == pytest.approx(15.0 / 5.0)
 
 
 @pytest.mark.parametrize("dials", [{}, {"noise_ratio": 1.0, "pair_loss": 1.0}])
@@ -262,7 +262,7 @@ def test_no_vectors_give_no_vectors() -> None:
 def test_vectors_that_the_model_cannot_have_made_are_refused_by_row() -> None:
     vectors = unit_vectors(3)
     vectors[1] *= 2
-    with pytest.raises(EmbedderMismatchError, match="words makes vectors of length 1, row 6 has length 2"):
+    with pytest.raises(EmbedderMismatchError, match="words makes vectors of length 1, row 6 has another length"):
         made_veil(epsilon=1.0).perturb(vectors, first_row=5)
 
 
@@ -302,3 +302,19 @@ def test_a_uniform_shape_needs_no_word_on_learning() -> None:
     veil = made_veil()
     uniform = replace(veil, provenance=replace(veil.provenance, learner={"name": "uniform"}))
     assert "contrast pairs and is fixed" not in str(uniform.guarantee(epsilon=2.0))
+
+
+def test_an_axis_whose_noise_drowns_in_rounding_is_refused() -> None:
+    quiet = np.array([1e-9] + [1.0] * (DIMENSIONS - 1))
+    veil = made_veil(shape=NoiseShape(variances=quiet))
+    assert veil.perturb(unit_vectors(2), epsilon=veil.epsilon_for(noise_ratio=10.0)).shape == (2, DIMENSIONS)
+    with pytest.raises(InvalidInputError, match="along the quietest axis"):
+        veil.perturb(unit_vectors(2), epsilon=veil.epsilon_for(noise_ratio=0.1))
+
+
+@pytest.mark.parametrize("dimensions", [8, 384, 768])
+@pytest.mark.parametrize("mechanism", ["laplace", "purkayastha", "mahalanobis"])
+def test_a_noise_ratio_can_be_asked_of_every_mechanism_at_common_sizes(mechanism: str, dimensions: int) -> None:
+    veil = made_veil(mechanism=mechanism, dimensions=dimensions, shape=NoiseShape(variances=np.ones(dimensions)))
+    sheet = veil.guarantee(epsilon=veil.epsilon_for(noise_ratio=0.7))
+    assert sheet.dials.noise_ratio == pytest.approx(0.7)
