@@ -13,9 +13,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "uniform": [{}],
     "neuron-sensitivity": [{}, {"compare": "all", "quantile": 1.0}, {"normalise": "level", "floor": 1e-6}],
     "hard-concrete": [
-        {"epochs": 3},
-        {"epochs": 3, "normalise": "level"},
-        {"epochs": 3, "loss": "sum", "held_out": 0.0},
+        {"epochs": 30},
+        {"epochs": 30, "normalise": "level"},
+        {"epochs": 30, "loss": "sum", "held_out": 0.0},
     ],
 }
 

@@ -37,7 +37,7 @@ class Dials:
         return self.pair_loss > TELLING_LOSS
 
     def __str__(self) -> str:
-        odds = f"a factor of {math.exp(self.pair_loss):,.3g}" if not self.vacuous else f"e^{self.pair_loss:.0f}"
+        odds = f"a factor of {math.exp(self.pair_loss):,.4g}" if not self.vacuous else f"e^{self.pair_loss:.0f}"
         return (
             f"epsilon:               {self.epsilon:.6g} nats per unit of {self.distance}\n"
             f"noise-to-signal ratio: {self.noise_ratio:.3g} (length of the noise / length of an embedding)\n"

@@ -13,10 +13,17 @@ from vecveil.core.errors import ArtifactError, InvalidInputError
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
-    """Yield a sibling path to write to; it takes the place of `path` if the block ends well, and goes if not."""
+def atomic_file(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """Yield a sibling path to write to; it takes the place of `path` if the block ends well, and goes if not.
+
+    Args:
+        path: The file to make.
+        private: Whether no one but its owner may read it, from the first byte on.
+    """
     draft = _draft(path)
     try:
+        if private:
+            draft.touch(mode=0o600)
         yield draft
         _flush(draft)
         draft.replace(path)
@@ -27,8 +34,14 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a sibling folder to fill; it takes the place of `path` if the block ends well, and goes if not."""
+def atomic_folder(path: Path, *, overwrite: bool = False, private: bool = False) -> Iterator[Path]:
+    """Yield a sibling folder to fill; it takes the place of `path` if the block ends well, and goes if not.
+
+    Args:
+        path: The folder to make.
+        overwrite: Whether one of that name may be replaced.
+        private: Whether no one but its owner may read it.
+    """
     if path.exists() and not overwrite:
         raise exists_already(path)
     draft = _draft(path)
@@ -39,6 +52,10 @@ def atomic_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         for file in draft.rglob("*"):
             if file.is_file():
                 _flush(file)
+                if private:
+                    file.chmod(0o600)
+        if private:
+            draft.chmod(0o700)
         if path.exists():
             path.rename(old)
         draft.rename(path)

@@ -49,12 +49,15 @@ class Artifact:
 
 
 def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -> None:
-    """Write the folder `path` whole, or not at all; `overwrite` replaces nothing but a folder of the same kind."""
+    """Write the folder `path` whole, or not at all, for its owner alone to read.
+
+    Nothing but a folder of the same kind is overwritten, and only where asked.
+    """
     from safetensors.numpy import save_file
 
     if path.exists() and overwrite and _kind_of(path) != artifact.kind:
         raise InvalidInputError(f"{path} is not a {artifact.kind}, so it is not overwritten; choose another name")
-    with atomic_folder(path.absolute(), overwrite=overwrite) as draft:
+    with atomic_folder(path.absolute(), overwrite=overwrite, private=True) as draft:
         text = json.dumps(artifact.document(), indent=2, ensure_ascii=False, allow_nan=False)
         (draft / MANIFEST).write_text(text + "\n", encoding="utf-8")
         save_file({name: np.ascontiguousarray(tensor) for name, tensor in artifact.tensors.items()}, draft / TENSORS)
@@ -64,6 +67,8 @@ def read_artifact(path: Path, *, kind: str, newest: int) -> Artifact:
     """Return what the folder `path` holds, or raise unless it is whole, of that kind, and of a known format."""
     if not path.exists():
         raise ArtifactError(f"there is no {kind} {path}")
+    if not path.is_dir():
+        raise ArtifactError(f"{path} is a file; a {kind} is a folder")
     document = _read_manifest(path / MANIFEST)
     if document.get("kind") != kind:
         raise ArtifactError(f"{path} is not a {kind}: its manifest says {document.get('kind')!r}")

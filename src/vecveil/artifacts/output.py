@@ -107,14 +107,14 @@ class ResumableOutput:
         """Join the parts into the output, with `label` telling how it was made, and remove them."""
         import pyarrow as pa
 
-        labelled = plain_schema(schema).with_metadata({b"vecveil": json.dumps(label).encode()})
+        labelled = plain_schema(schema).with_metadata({b"vecveil": json.dumps(label, ensure_ascii=False).encode()})
         parts = (batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(1 << 16))
         batches = (pa.RecordBatch.from_arrays(batch.columns, schema=labelled) for batch in parts)
         with self._keeping_parts(), ExitStack() as drafts:
             if self._path.suffix == ".npy":
                 # Entered first, so it takes its place last: a label never stands beside an output that failed.
                 beside = drafts.enter_context(atomic_file(self._label_path))
-                beside.write_text(json.dumps(label, indent=2) + "\n", encoding="utf-8")
+                beside.write_text(json.dumps(label, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
             self._write(drafts.enter_context(atomic_file(self._path)), batches, labelled, self.rows)
         shutil.rmtree(self._folder)
 

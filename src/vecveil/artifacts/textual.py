@@ -80,7 +80,10 @@ class CsvSource:
     """A table with a header. Every column stays text: an id of 007 must not come out as 7."""
 
     def __init__(self, path: Path, *, delimiter: str) -> None:
-        self._path, self._delimiter = path, delimiter
+        self._path = path
+        first = next(_decoded_lines(path), "")
+        # Where the comma is the decimal sign, spreadsheets separate with semicolons.
+        self._delimiter = ";" if delimiter == "," and ";" in first and "," not in first else delimiter
         header = next(self._records(), None)
         if header is None:
             raise ArtifactError(f"{path} has no header line")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -14,7 +14,7 @@ from vecveil.cli.options import FILE, text_options
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vecveil.concepts import Passage, Span
+    from vecveil.concepts import ContrastSet, Passage, Span
 
 CHUNK = 512
 
@@ -24,6 +24,14 @@ CHUNK = 512
 @click.argument("texts_file", metavar="TEXTS", type=FILE)
 @text_options
 @click.option("--examples", default=5, show_default=True, type=click.IntRange(min=0), help="Number of texts to show.")
+@click.option(
+    "--contrast",
+    type=click.Choice(["removal", "replacement"]),
+    default="removal",
+    show_default=True,
+    help="Kind of the pairs, as for learn.",
+)
+@click.option("--seed", default=0, show_default=True, help="Chooses the replacements, as for learn.")
 @click.option(
     "--pairs",
     type=FILE,
@@ -35,8 +43,10 @@ def concept(
     concept_file: Path,
     texts_file: Path,
     text_column: str,
-    annotations_column: str,
+    annotations_column: str | None,
     examples: int,
+    contrast: Literal["removal", "replacement"],
+    seed: int,
     pairs: Path | None,
 ) -> None:
     """Show what CONCEPT, a TOML file, finds in TEXTS: counts for each category, and examples with the finds marked.
@@ -46,7 +56,7 @@ def concept(
     """
     from rich.table import Table
 
-    from vecveil.concepts import load_concept
+    from vecveil.concepts import contrast_set, load_concept
     from vecveil.concepts.removal import remove_spans
     from vecveil.veil import read_passages
 
@@ -56,41 +66,44 @@ def concept(
     passages = read_passages(texts_file, text_column=text_column, annotations_column=annotations_column)
     starts = range(0, len(passages), CHUNK)
     found = []
-    for start in progress_bar(starts, label="finding the concept", total=len(starts)):
+    for start in progress_bar(
+        starts, label="finding the concept", total=len(passages), weigh=lambda at: min(CHUNK, len(passages) - at)
+    ):
         found += named.find_all(passages[start : start + CHUNK])
     holding = [(passage, spans) for passage, spans in zip(passages, found, strict=True) if spans]
 
     console = output()
     console.print(f"{len(holding):,} of {len(passages):,} texts ({len(holding) / len(passages):.1%}) hold the concept")
-    if not holding:
-        click.echo("The concept matches nothing here, so nothing can be learned from these texts.", err=True)
-        return
     table = Table("category", "finds", "texts", "different forms", box=None)
-    for label, finds in Counter(span.label for spans in found for span in spans).most_common():
+    counts = Counter(span.label for spans in found for span in spans)
+    for label, finds in [*counts.most_common(), *((label, 0) for label in named.expected if label not in counts)]:
         texts = sum(any(span.label == label for span in spans) for spans in found)
         forms = {passage.text[span.start : span.end].casefold() for passage, span in _spans(holding, label)}
         table.add_row(label, f"{finds:,}", f"{texts:,}", f"{len(forms):,}")
     console.print(table)
+    if not holding:
+        click.echo("The concept matches nothing here, so nothing can be learned from these texts.", err=True)
+        return
     for passage, spans in holding[:: max(1, len(holding) // max(1, examples))][:examples]:
         console.print()
         console.print("with   ", marked(passage.text, spans), sep=" ")
-        console.print("without", remove_spans(passage.text, spans), sep=" ")
+        console.print("without", remove_spans(passage.text, spans).replace("\n", "↵"), sep=" ")
     if pairs is not None:
-        _write_pairs(pairs, holding)
+        both = contrast_set(named, passages, kind=contrast, seed=seed, allow_everywhere=True, drop_empty=True)
+        _write_pairs(pairs, both)
 
 
 def _spans(holding: list[tuple[Passage, tuple[Span, ...]]], label: str) -> list[tuple[Passage, Span]]:
     return [(passage, span) for passage, spans in holding for span in spans if span.label == label]
 
 
-def _write_pairs(path: Path, holding: list[tuple[Passage, tuple[Span, ...]]]) -> None:
+def _write_pairs(path: Path, pairs: ContrastSet) -> None:
     import json
 
     from vecveil.artifacts.atomic import atomic_file
-    from vecveil.concepts.removal import remove_spans
 
-    with atomic_file(path) as draft, draft.open("w", encoding="utf-8") as stream:
-        for number, (passage, spans) in enumerate(holding):
-            for side, text in (("with", passage.text), ("without", remove_spans(passage.text, spans))):
+    with atomic_file(path, private=True) as draft, draft.open("w", encoding="utf-8") as stream:
+        for number, sides in enumerate(zip(pairs.with_concept, pairs.without_concept, strict=True)):
+            for side, text in zip(("with", "without"), sides, strict=True):
                 stream.write(json.dumps({"pair": number, "concept": side, "text": text}, ensure_ascii=False) + "\n")
-    click.echo(f"{2 * len(holding):,} texts written to {path}", err=True)
+    click.echo(f"{2 * len(pairs):,} texts written to {path}", err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def _console(*, stderr: bool, terminal: bool) -> Console:
     )
 
 
-def progress_bar(items: Iterable[T], *, label: str, total: int | None = None) -> Iterator[T]:
+def progress_bar(
+    items: Iterable[T], *, label: str, total: int | None = None, weigh: Callable[[T], int] | None = None
+) -> Iterator[T]:
     """Yield `items` while drawing a bar with the time left; draws nothing where no one watches."""
     from rich.progress import (
         BarColumn,
@@ -60,4 +62,7 @@ def progress_bar(items: Iterable[T], *, label: str, total: int | None = None) ->
     )
     console = notices()
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        yield from progress.track(items, total=total, description=label)
+        task = progress.add_task(label, total=total)
+        for item in items:
+            yield item
+            progress.advance(task, 1 if weigh is None else weigh(item))

@@ -32,7 +32,9 @@ measured on pairs it has not seen: 0.5 is blind, 1 sees everything."""
 @click.option("--shape", default="hard-concrete", show_default=True, help="Shape learner.")
 @click.option("--preset", help="Named settings of the shape learner, such as 'paper'.")
 @click.option("--embedder", default="minilm", show_default=True, help="Embedder, as for learn.")
-@click.option("--texts", default=3000, show_default=True, help="Number of sample sentences.")
+@click.option(
+    "--texts", default=3000, show_default=True, type=click.IntRange(min=100), help="Number of sample sentences."
+)
 @click.option("--seed", default=0, show_default=True, help="Of the learner, of the table's noise and of the probe.")
 @click.option("--out", type=FILE, metavar="DIR", help="Keep sample, concept, veil, protected vectors and results here.")
 @click.option("--picture", type=FILE, metavar="FILE.svg", help="Write the table as a picture.")

@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
-from vecveil.cli.console import output, progress_bar
-from vecveil.cli.options import FILE, text_options
+from vecveil.cli.console import progress_bar
+from vecveil.cli.options import FILE, one_of_these, text_options
 from vecveil.core.errors import InvalidInputError
+from vecveil.mechanisms import MECHANISMS
+from vecveil.shapes import SHAPE_LEARNERS
 
 
 @click.command(short_help="Learn a veil for a concept.")
@@ -24,10 +26,16 @@ from vecveil.core.errors import InvalidInputError
     show_default=True,
     help="minilm, mpnet, a sentence-transformers name or folder, openai:MODEL[@URL], precomputed:FILE@MODEL.",
 )
-@click.option("--shape", default="hard-concrete", show_default=True, help="Shape learner.")
-@click.option("--preset", help="Named settings of the shape learner, such as 'paper'.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="One setting of the shape learner.")
-@click.option("--mechanism", default="mahalanobis", show_default=True, help="Mechanism that the veil will use.")
+@click.option("--shape", default="hard-concrete", show_default=True, help=one_of_these("Shape learner", SHAPE_LEARNERS))
+@click.option("--preset", help="Named settings of the shape learner, such as 'paper' (as printed) or 'working'.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="One setting of the shape learner, such as penalty=0.3.",
+)
+@click.option("--mechanism", default="mahalanobis", show_default=True, help=one_of_these("Mechanism", MECHANISMS))
 @click.option(
     "--contrast",
     type=click.Choice(["removal", "replacement"]),
@@ -48,7 +56,7 @@ def learn(
     texts_file: Path,
     out: Path,
     text_column: str,
-    annotations_column: str,
+    annotations_column: str | None,
     settings: tuple[str, ...],
     overwrite: bool,
     **choices: Any,
@@ -57,7 +65,7 @@ def learn(
 
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines, and must hold texts with the concept and texts without.
     """
-    from vecveil.cli.show import summary
+    from vecveil.cli.show import show_veil
     from vecveil.concepts import load_concept
     from vecveil.veil import learn as learn_veil
     from vecveil.veil import read_passages
@@ -71,7 +79,7 @@ def learn(
     passages = read_passages(texts_file, text_column=text_column, annotations_column=annotations_column)
     veil = learn_veil(concept, passages, settings=parsed, progress=progress_bar, **choices)
     veil.save(out, overwrite=overwrite)
-    output().print(summary(veil))
+    show_veil(veil)
     click.echo(f"veil written to {out}", err=True)
 
 

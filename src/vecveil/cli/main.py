@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -14,7 +17,7 @@ from vecveil.cli.guarantee import guarantee
 from vecveil.cli.learn import learn
 from vecveil.cli.protect import protect
 from vecveil.cli.show import show
-from vecveil.core.errors import UnknownNameError, VecveilError
+from vecveil.core.errors import UnknownNameError, VecveilError, VecveilWarning
 
 STOPPED = 130
 """What a shell expects of a program that Ctrl-C ended."""
@@ -52,21 +55,35 @@ for command in (demo, concept, learn, protect, guarantee, show):
 
 
 def main() -> None:
-    """Run the command line; an error that we raise on purpose is one line, not a traceback."""
+    """Run the command line; a warning is one line, and an error that we raise on purpose is one too."""
     try:
-        code = commands(standalone_mode=False)
+        with _warnings_in_one_line():
+            code = commands(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except VecveilError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo(
-            "Stopped. Nothing half-written is left; a run that had begun to protect goes on if repeated.", err=True
-        )
+    except (KeyboardInterrupt, click.Abort) as stop:
+        click.echo(f"Stopped. {stop}".strip(), err=True)
         sys.exit(STOPPED)
     except OSError as error:
         click.echo(f"Error: {error.filename or 'a file'}: {error.strerror or error}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Show our own warnings as lines; what libraries warn of concerns their users, not ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", VecveilWarning)
+        warnings.showwarning = _show_warning
+        yield
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    del where, more
+    if issubclass(category, VecveilWarning):
+        click.echo(f"Warning: {message}", err=True)

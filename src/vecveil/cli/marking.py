@@ -14,6 +14,8 @@ def marked(text: str, spans: tuple[Span, ...]) -> Text:
     """Return `text` with each span in brackets and in colour, followed by its label."""
     from rich.text import Text
 
+    # One character for one, so that the offsets stay.
+    text = text.replace("\n", "↵")
     shown, end = Text(), 0
     for span in spans:
         shown.append(text[end : span.start])

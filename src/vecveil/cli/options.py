@@ -10,6 +10,7 @@ import click
 
 from vecveil.accounting import SCALES
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.registry import Registry
 
 if TYPE_CHECKING:
     from vecveil.veil import Veil
@@ -18,6 +19,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
 """Existence is checked by the library, whose errors say more."""
+
+
+def one_of_these(what: str, registry: Registry[Any]) -> str:
+    """Return the help of an option that takes a registered name."""
+    return f"{what}: {', '.join(registry.names())}."
+
+
+class Stopped(click.Abort):
+    """Ctrl-C, and what is left."""
 
 
 def budget_options(command: Command) -> Command:
@@ -37,7 +47,13 @@ def budget_options(command: Command) -> Command:
             help="How to read --epsilon: as privacy loss per unit of distance, or on the axis of the paper's tables "
             "(calibrated, not derived).",
         ),
-        click.option("--epsilon", type=float, metavar="E", help="Privacy budget; smaller is more private."),
+        click.option(
+            "--epsilon",
+            type=float,
+            metavar="E",
+            help="Privacy budget, per unit of the guarantee's distance; smaller is more private. Noise as long as the "
+            "embedding takes about as many as there are dimensions.",
+        ),
     ):
         command = option(command)
     return command
@@ -64,10 +80,8 @@ def text_options(command: Command) -> Command:
         click.option(
             "--annotations",
             "annotations_column",
-            default="entities",
-            show_default=True,
             metavar="COLUMN",
-            help="Column of annotated spans, lists of {start, end, label}, where the file has one.",
+            help="Column of annotated spans, lists of {start, end, label}.  [default: entities, if there is one]",
         ),
         click.option("--text-column", default="text", show_default=True, metavar="COLUMN", help="Column of texts."),
     ):

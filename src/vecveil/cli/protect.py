@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.options import FILE, budget_options, chosen_epsilon
+from vecveil.cli.options import FILE, Stopped, budget_options, chosen_epsilon
 
 
 @click.command(short_help="Protect the texts or vectors of a file.")
@@ -15,7 +15,7 @@ from vecveil.cli.options import FILE, budget_options, chosen_epsilon
 @click.argument("source", metavar="INPUT", type=FILE)
 @click.argument("out", metavar="OUTPUT", type=FILE)
 @budget_options
-@click.option("--text-column", metavar="COLUMN", help="Column of texts.  [default: text, where that is no guess]")
+@click.option("--text-column", metavar="COLUMN", help="Column of texts.  [default: text, if there are no vectors]")
 @click.option("--vector-column", metavar="COLUMN", help="Column of vectors that the veil's embedder made.")
 @click.option(
     "--keep",
@@ -24,7 +24,12 @@ from vecveil.cli.options import FILE, budget_options, chosen_epsilon
     help="Carry a column through that is left out for safety: texts, lists of numbers, annotations.",
 )
 @click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
-@click.option("--batch-rows", default=1024, show_default=True, help="Rows that are protected and written together.")
+@click.option("--skip-empty", is_flag=True, help="Leave out rows that have no text.")
+@click.option(
+    "--batch-rows",
+    type=click.IntRange(min=1),
+    help="Rows that are protected and written together.  [default: 256 texts, 8192 vectors]",
+)
 @click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
 def protect(
@@ -39,38 +44,50 @@ def protect(
     vector_column: str | None,
     keep: tuple[str, ...],
     embedder: str | None,
-    batch_rows: int,
+    skip_empty: bool,
+    batch_rows: int | None,
     cache: Path | None,
     overwrite: bool,
 ) -> None:
     """Protect INPUT with VEIL into OUTPUT.
 
     INPUT is texts (Parquet, Arrow, JSONL, CSV, TSV, lines) or vectors (Parquet, Arrow, .npy); OUTPUT is Parquet, which
-    carries ids and other columns along, or .npy. A run that was stopped goes on where it was when it is repeated, and
-    no row is noised twice. OUTPUT appears only when it is whole.
+    carries ids and other columns along, or .npy. The budget is --epsilon, --noise-ratio, or what the veil keeps.
+
+    A run that was stopped goes on where it was when it is repeated, and no row is noised twice. OUTPUT appears only
+    when it is whole.
     """
     from vecveil.veil import Veil, protect_file
 
     veil = Veil.load(veil_folder)
     literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
-    report = protect_file(
-        veil,
-        source,
-        out,
-        epsilon=literal,
-        text_column=text_column,
-        vector_column=vector_column,
-        keep=keep,
-        batch_rows=batch_rows,
-        embedder=embedder,
-        cache=cache,
-        overwrite=overwrite,
-        progress=progress_bar,
-    )
+    try:
+        report = protect_file(
+            veil,
+            source,
+            out,
+            epsilon=literal,
+            text_column=text_column,
+            vector_column=vector_column,
+            keep=keep,
+            skip_empty=skip_empty,
+            batch_rows=batch_rows,
+            embedder=embedder,
+            cache=cache,
+            overwrite=overwrite,
+            progress=progress_bar,
+        )
+    except KeyboardInterrupt:
+        parts = out.with_name(f"{out.name}.parts")
+        kept = (
+            f"Finished rows are kept in {parts}; repeat the command to go on." if parts.exists() else "Nothing is left."
+        )
+        raise Stopped(kept) from None
     resumed = f" ({report.resumed:,} of them by an earlier run)" if report.resumed else ""
     sheet = veil.guarantee(epsilon=literal)
     for line in (
         f"{report.rows:,} rows protected{resumed}, written to {out}",
+        *([f"{report.skipped:,} rows without a text left out"] if report.skipped else []),
         f"carried through: {', '.join(report.carried) or 'no column'}",
         f"left out: {', '.join(report.dropped) or 'no column'}",
         str(sheet.dials),

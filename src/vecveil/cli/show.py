@@ -23,11 +23,16 @@ def show(veil_folder: Path) -> None:
     """Show what is in VEIL: embedder, shape, mechanism, and what was learned from what."""
     from vecveil.veil import Veil
 
-    output().print(summary(Veil.load(veil_folder)))
+    show_veil(Veil.load(veil_folder))
 
 
-def summary(veil: Veil) -> Table:
-    """Return a veil's content as a table of names and values."""
+def show_veil(veil: Veil) -> None:
+    """Print a veil's digest, in one piece to be copied, and its content as a table."""
+    click.echo(f"veil {veil.digest()}")
+    output().print(_table(veil))
+
+
+def _table(veil: Veil) -> Table:
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -44,10 +49,9 @@ def _facts(veil: Veil) -> dict[str, str]:
     kind = "rotated" if veil.shape.rotated else "diagonal"
     learner = {name: value for name, value in origin.learner.items() if name != "name"}
     return {
-        "veil": veil.digest(),
         "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalised else 'not '}normalised",
-        "revision": model.revision,
-        "concept": _listed(origin.concept),
+        "revision": model.revision[:23],
+        "concept": _concept(origin.concept),
         "contrast": f"{origin.contrast}, {origin.pairs:,} pairs",
         "shape": f"{origin.learner['name']}, {kind}, {veil.shape.released} of {veil.shape.dimensions} axes released",
         "settings": _listed(learner) or "none",
@@ -60,6 +64,13 @@ def _facts(veil: Veil) -> dict[str, str]:
         f"(Euclidean), {veil.typical.pair:.4g} (in the guarantee's distance)",
         "versions": ", ".join(f"{name} {number}" for name, number in origin.versions.items()),
     }
+
+
+def _concept(summary: Any) -> str:
+    """Return the kinds and sizes of a concept's parts."""
+    parts = summary.get("parts") or summary.get("part") or [summary]
+    described = (f"{part['kind']} ({_listed({k: v for k, v in part.items() if k != 'kind'})})" for part in parts)
+    return " + ".join(described)
 
 
 def _listed(values: Any) -> str:

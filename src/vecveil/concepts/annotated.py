@@ -34,6 +34,11 @@ class Annotated(Concept):
             for passage in passages
         ]
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find."""
+        return self.labels
+
     def settings(self) -> dict[str, Any]:
         """Return the TOML table of the concept."""
         return settings_of(self)

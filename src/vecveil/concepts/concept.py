@@ -44,6 +44,11 @@ class Concept(ABC):
         del folder
         return cls(**keywords_of(cls, settings))
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find; none where it takes whatever comes."""
+        return ()
+
     def find(self, text: str | Passage) -> Spans:
         """Return the spans of one text that belong to the concept."""
         return self.find_all([Passage(text) if isinstance(text, str) else text])[0]

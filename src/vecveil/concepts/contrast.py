@@ -34,6 +34,7 @@ class ContrastSet:
         kind: How the second was made from the first.
         rows: Where each pair's text stands in the corpus.
         counts: Number of spans for each label.
+        unseen: Labels that the concept is meant to find, and that it found nowhere: perhaps misspelt.
     """
 
     with_concept: tuple[str, ...] = field(repr=False)
@@ -41,6 +42,7 @@ class ContrastSet:
     kind: ContrastKind
     rows: tuple[int, ...] = field(repr=False)
     counts: Mapping[str, int]
+    unseen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.with_concept) == len(self.without_concept) == len(self.rows):
@@ -91,19 +93,24 @@ def contrast_set(
         )
     changed = _change(kind, [corpus[row] for row in rows], [found[row] for row in rows], seed)
     rows, changed = _without_empty(rows, changed, drop_empty=drop_empty)
+    counts = Counter(span.label for spans in found for span in spans)
     return ContrastSet(
         with_concept=tuple(corpus[row].text for row in rows),
         without_concept=tuple(changed),
         kind=kind,
         rows=tuple(rows),
         counts=dict(sorted(Counter(span.label for row in rows for span in found[row]).items())),
+        unseen=tuple(label for label in concept.expected if label not in counts),
     )
 
 
 def _find(concept: Concept, corpus: Sequence[Passage], progress: Progress) -> list[Spans]:
     starts = range(0, len(corpus), _CHUNK)
     found: list[Spans] = []
-    for start in progress(starts, label="finding the concept", total=len(starts)):
+    rest = len(corpus)
+    for start in progress(
+        starts, label="finding the concept", total=rest, weigh=lambda start: min(_CHUNK, rest - start)
+    ):
         found += concept.find_all(corpus[start : start + _CHUNK])
     return found
 

@@ -50,6 +50,11 @@ class Entities(Concept):
             for document in pipeline.pipe(texts, batch_size=_BATCH, disable=_unneeded(pipeline))
         ]
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find."""
+        return self.labels
+
     def settings(self) -> dict[str, Any]:
         """Return the TOML table of the concept."""
         return settings_of(self)

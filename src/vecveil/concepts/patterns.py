@@ -60,6 +60,11 @@ class Patterns(Concept):
             for passage in passages
         ]
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find."""
+        return tuple(dict.fromkeys(label for label, _ in self.patterns))
+
     def settings(self) -> dict[str, Any]:
         """Return the TOML table of the patterns; several under one label become a list."""
         grouped: dict[str, list[str]] = {}

@@ -47,7 +47,7 @@ class Presidio(Concept):
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return what the recognisers find in each passage."""
         analyzer = _load_analyzer(self.model, self.language)
-        known = analyzer.get_supported_entities(self.language)
+        known = _recognised_entities(analyzer, self.language)
         for entity in self.entities:
             one_of(entity, known, "Presidio entity")
         texts = [without_lone_surrogates(passage.text) for passage in passages]
@@ -66,6 +66,11 @@ class Presidio(Concept):
             for text, artifact in artifacts
         ]
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find."""
+        return self.entities
+
     def settings(self) -> dict[str, Any]:
         """Return the TOML table of the concept."""
         return settings_of(self)
@@ -73,6 +78,16 @@ class Presidio(Concept):
     def summary(self) -> Mapping[str, Any]:
         """Return the recognisers, which anyone may know."""
         return settings_of(self)
+
+
+def _recognised_entities(analyzer: Any, language: str) -> set[str]:
+    """Return what can really be found: Presidio also lists names that its spaCy pipeline never gives."""
+    from presidio_analyzer.predefined_recognizers import SpacyRecognizer
+
+    mapping = analyzer.nlp_engine.ner_model_configuration.model_to_presidio_entity_mapping
+    given = {mapping[label] for label in analyzer.nlp_engine.nlp[language].get_pipe("ner").labels if label in mapping}
+    others = (each for each in analyzer.registry.recognizers if not isinstance(each, SpacyRecognizer))
+    return given.union(*(each.supported_entities for each in others))
 
 
 @cache

@@ -52,6 +52,11 @@ class Terms(Concept):
         """Return the terms of each passage; those that overlap are merged."""
         return [self._find(passage.text) for passage in passages]
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find."""
+        return (self.label,)
+
     def settings(self) -> dict[str, Any]:
         """Return the TOML table of the terms."""
         return settings_of(self)

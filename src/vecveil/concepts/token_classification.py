@@ -57,6 +57,11 @@ class TokenClassification(Concept):
                 found[number] = self._spans(texts[number], entities)
         return found
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find."""
+        return self.labels
+
     def settings(self) -> dict[str, Any]:
         """Return the TOML table of the concept."""
         return settings_of(self)

@@ -49,6 +49,11 @@ class Union(Concept):
         by_part = [part.find_all(passages) for part in self.parts]
         return [disjoint(chain.from_iterable(found)) for found in zip(*by_part, strict=True)]
 
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The labels that the concept is meant to find."""
+        return tuple(dict.fromkeys(chain.from_iterable(part.expected for part in self.parts)))
+
     def settings(self) -> dict[str, Any]:
         """Return the TOML document of the union: its name and a table for each part."""
         named = {"name": self.name} if self.name else {}

@@ -23,6 +23,10 @@ class VecveilError(Exception):
     """Everything that vecveil raises on purpose."""
 
 
+class VecveilWarning(UserWarning):
+    """Something that is no error, and that the owner of the texts should know."""
+
+
 class InvalidInputError(VecveilError, ValueError):
     """A value cannot be worked with; the message names it and shows it."""
 

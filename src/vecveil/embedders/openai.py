@@ -133,6 +133,9 @@ def from_spec(argument: str) -> OpenAIEmbedder:
     """Return the embedder for `MODEL` or `MODEL@https://host/v1`."""
     # Model names may hold an @ of their own.
     model, mark, rest = argument.partition("@http")
+    if not mark and any(sign in argument.rpartition("@")[2] for sign in ":/") and "@" in argument:
+        # Without this a slip in the address would send the texts to the default service.
+        raise InvalidInputError(f"the address in {f'openai:{argument}'!r} must start with http:// or https://")
     return OpenAIEmbedder(model, base_url=f"http{rest}" if mark else None)
 
 

@@ -106,7 +106,8 @@ def from_spec(argument: str) -> PrecomputedEmbedder:
     model, _, revision = identity.partition("@")
     if not mark or not model:
         raise InvalidInputError(
-            f"say which model made the vectors: precomputed:FILE.parquet@MODEL, got {f'precomputed:{argument}'!r}"
+            "precomputed vectors are named by a Parquet file and the model that made them, as in "
+            f"precomputed:FILE.parquet@MODEL, got {f'precomputed:{argument}'!r}"
         )
     return PrecomputedEmbedder.from_file(f"{file}.parquet", model=model, revision=revision or "unversioned")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
@@ -10,7 +11,7 @@ import numpy as np
 
 from vecveil.core.arrays import Vector
 from vecveil.core.checks import at_least, fraction, not_negative, one_of, positive
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, MissingExtraError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.learner import FittedShape
 from vecveil.shapes.normalisation import Normalisation, variances_from_weights
@@ -18,6 +19,10 @@ from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
 
 Reduction = Literal["mean", "sum"]
+
+
+NEAR_CHANCE = 0.6
+"""A masked classifier that is right less often than this has hardly seen the concept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +99,13 @@ class HardConcrete:
     def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape of the trained gates, with how many of them closed and how well the mask still tells."""
         gates, accuracy = self._train(pairs, rng, progress)
+        held = round(self.held_out * len(pairs))
+        if accuracy is not None and accuracy < NEAR_CHANCE:
+            message = (
+                f"the mask tells texts with the concept from others in {accuracy:.0%} of {2 * held} held-out cases, "
+                "and 50% is chance: it says little about the concept; more texts may help"
+            )
+            warnings.warn(message, VecveilWarning, stacklevel=2)
         variances = variances_from_weights(gates, normalise=self.normalise, floor=self.floor)
         facts = {
             "mean_gate": float(gates.mean()),
@@ -101,7 +113,7 @@ class HardConcrete:
             "open_gates": float((gates == 1).mean()),
         }
         if accuracy is not None:
-            facts["held_out_accuracy"] = accuracy
+            facts |= {"held_out_accuracy": accuracy, "held_out_pairs": float(held)}
         return FittedShape(shape=NoiseShape(variances=variances), facts=facts)
 
     def _train(self, pairs: ContrastPairs, rng: np.random.Generator, progress: Progress) -> tuple[Vector, float | None]:

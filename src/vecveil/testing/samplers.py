@@ -69,7 +69,9 @@ def purkayastha_pvalues(
     else:
         side_law = stats.beta((dimensions - 2) / 2, (dimensions - 2) / 2)
         found["side"] = float(stats.kstest((1 + sideways @ across) / 2, side_law.cdf).pvalue)
-    found["angle and side"] = float(stats.spearmanr(angles, sideways @ across).pvalue)
+    side = np.round(sideways @ across, 9)
+    # Where every side is the same there is nothing to correlate, and that is caught above.
+    found["angle and side"] = float(stats.spearmanr(angles, side).pvalue) if np.ptp(side) > 0 else 0.0
     return found | _row_pvalues(sideways, dimensions - 1)
 
 

@@ -109,13 +109,24 @@ def _is_risky(field: Any, sample: Any) -> bool:
 
 
 def _reads_like_text(column: Any) -> bool:
-    values = [value for value in column.to_pylist() if isinstance(value, str | bytes) and value]
+    values = [text for value in column.to_pylist() if (text := _strings(value))]
     if not values:
         return False
     lengths = sorted(len(value) for value in values)
     words = sorted(len(value.split()) for value in values)
     middle = len(values) // 2
     return words[middle] > FEW_WORDS or lengths[middle] > FEW_CHARACTERS
+
+
+def _strings(value: Any) -> str:
+    """Return all strings in a value, however deep in lists and structs, as one."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, dict):
+        return " ".join(filter(None, map(_strings, value.values())))
+    if isinstance(value, list | tuple):
+        return " ".join(filter(None, map(_strings, value)))
+    return value if isinstance(value, str) else ""
 
 
 def _require_types(schema: Any, *, text: str | None, vectors: str | None) -> None:
@@ -138,5 +149,6 @@ def _only_choice(columns: list[str], vectors: list[str]) -> tuple[str | None, st
         return None, vectors[0]
     holding = f", and these hold vectors: {', '.join(vectors)}" if vectors else ""
     raise InvalidInputError(
-        f"name the text column or the vector column to protect; the columns are {', '.join(columns)}{holding}"
+        "name the text column or the vector column to protect (--text-column, --vector-column); "
+        f"the columns are {', '.join(columns)}{holding}"
     )

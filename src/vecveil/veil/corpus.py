@@ -14,24 +14,25 @@ BATCH = 4096
 
 
 def read_passages(
-    path: str | Path, *, text_column: str = "text", annotations_column: str = "entities"
+    path: str | Path, *, text_column: str = "text", annotations_column: str | None = None
 ) -> list[Passage]:
     """Return every text of a file, with the annotations that came with it where there are some.
 
     Args:
         path: Parquet, Arrow, JSONL, CSV, TSV or plain lines.
         text_column: Column that holds the text.
-        annotations_column: Column that holds lists of {start, end, label}; a file without it has no annotations.
+        annotations_column: Column that holds lists of {start, end, label}; "entities", if there is one, where None.
     """
     source = open_source(Path(path))
     if source.rows == 0:
         raise InvalidInputError(f"{path} has no rows")
     columns = source.schema.names
     one_of(text_column, columns, f"column of {path}")
+    marks = "entities" if annotations_column is None else one_of(annotations_column, columns, f"column of {path}")
     found: list[Passage] = []
     for batch in source.batches(BATCH):
         texts = batch.column(text_column).to_pylist()
-        spans = batch.column(annotations_column).to_pylist() if annotations_column in columns else [None] * len(texts)
+        spans = batch.column(marks).to_pylist() if marks in columns else [None] * len(texts)
         found.extend(
             _passage(text, marked, row) for row, (text, marked) in enumerate(zip(texts, spans, strict=True), len(found))
         )

@@ -12,7 +12,7 @@ from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 
-CHUNK = 512
+CHUNK = 256
 """Texts per call: enough for an embedder to sort by length, few enough for a bar to move."""
 
 
@@ -28,12 +28,14 @@ def embed_texts(
     if isinstance(texts, str):
         raise InvalidInputError("texts must be a list of texts, got one string; put it into a list")
     for row, text in enumerate(texts, start=first_row):
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str):
+            raise InvalidRowError(row, f"has no text, but {type(text).__name__}; vectors are protected by perturb")
+        if not text.strip():
             raise InvalidRowError(row, "has no text")
     dimensions = embedder.fingerprint.dimensions
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     starts = range(0, len(texts), CHUNK)
-    for start in progress(starts, label=label, total=len(starts)):
+    for start in progress(starts, label=label, total=len(texts), weigh=lambda at: min(CHUNK, len(texts) - at)):
         try:
             chunk = embedder.embed(texts[start : start + CHUNK])
         except InvalidRowError as error:

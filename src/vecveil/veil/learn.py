@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 
 from vecveil.concepts import Concept, Passage, contrast_set
 from vecveil.core.checks import at_least, budget
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.mechanisms import MECHANISMS
@@ -62,6 +63,8 @@ def learn(
         keep_concept: Write the concept itself, with its private terms, into the veil.
         progress: Told how far the work is.
     """
+    if not isinstance(concept, Concept):
+        raise InvalidInputError(f"concept must be a concept, such as vv.terms(...), got {type(concept).__name__}")
     # Names and settings first: a misspelt one should not come to light after an hour of embedding.
     learner = build_learner(shape, preset=preset, settings=settings)
     if not MECHANISMS.load(mechanism).takes_shape and shape != "uniform":
@@ -83,6 +86,10 @@ def learn(
         allow_everywhere=allow_everywhere,
         progress=progress,
     )
+    if pairs_of_texts.unseen:
+        unseen = ", ".join(pairs_of_texts.unseen)
+        message = f"nothing was found for {unseen}: misspelt, or not in these texts?"
+        warnings.warn(message, VecveilWarning, stacklevel=2)
     if shape != "uniform" and len(pairs_of_texts) < FEWEST_PAIRS:
         raise InvalidInputError(
             f"a shape must be learned from at least {FEWEST_PAIRS} texts with the concept, got {len(pairs_of_texts)}: "

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from vecveil.artifacts import ResumableOutput, open_source
+from vecveil.artifacts import ResumableOutput, Source, open_source
 from vecveil.artifacts.parquet_types import require_parquet
 from vecveil.artifacts.vectors import vectors_of
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.digests import file_digest
+from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 from vecveil.veil.columns import ColumnPlan
@@ -24,8 +24,8 @@ from vecveil.veil.veil import Veil
 SAMPLE = 256
 """First rows that are looked at to see which columns read like text."""
 
-ENDS = 1 << 20
-"""Bytes at each end of an input that are compared before a stopped run goes on with it."""
+TEXTS, VECTORS = 256, 8192
+"""Rows per batch: of texts, which take long to embed, and of vectors, which don't."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +35,14 @@ class ProtectReport:
     Attributes:
         rows: Rows in the output.
         resumed: Rows of them that an earlier, stopped run had already protected.
+        skipped: Rows of the input that have no text and were left out.
         carried: Columns that went through unchanged.
         dropped: Columns that were left out: texts, clean vectors, annotations, or all where `.npy` has no place.
     """
 
     rows: int
     resumed: int
+    skipped: int
     carried: tuple[str, ...]
     dropped: tuple[str, ...]
 
@@ -54,7 +56,8 @@ def protect_file(
     text_column: str | None = None,
     vector_column: str | None = None,
     keep: tuple[str, ...] = (),
-    batch_rows: int = 1024,
+    skip_empty: bool = False,
+    batch_rows: int | None = None,
     embedder: str | Embedder | None = None,
     cache: str | Path | None = None,
     overwrite: bool = False,
@@ -70,20 +73,22 @@ def protect_file(
         text_column: Column of texts; "text" where neither column is named and there is one.
         vector_column: Column of vectors that the veil's embedder made.
         keep: Columns to carry through that would be left out for safety: texts, clean vectors, annotations.
-        batch_rows: Rows that are protected and written together: the most that a kill can cost.
+        skip_empty: Leave rows without a text out; otherwise one such row is an error, before any work is done.
+        batch_rows: Rows that are protected and written together: the most that a kill can cost. 256 texts or 8,192
+            vectors where None.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
         overwrite: Whether an existing output may be replaced.
         progress: Told how far the work is.
     """
     source, output = Path(source), Path(output)
-    at_least(batch_rows, 1, "batch_rows")
     sheet = veil.guarantee(epsilon=epsilon)
     table = open_source(source)
     if table.rows == 0:
         raise InvalidInputError(f"{source} has no rows")
     if source.resolve() == output.resolve():
         raise InvalidInputError(f"the output must be another file than the input, got {output} for both")
+    _require_clean(source, table)
     plan = ColumnPlan.of(
         table.schema,
         text=text_column,
@@ -94,29 +99,73 @@ def protect_file(
     )
     schema = plan.output_schema(table.schema, veil.fingerprint.dimensions)
     require_parquet(schema)
-    model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
+    size = at_least(batch_rows if batch_rows is not None else TEXTS if plan.is_text else VECTORS, 1, "batch_rows")
     label = {
         "vecveil": version("vecveil"),
         "veil": veil.digest(),
         "mechanism": veil.mechanism,
         "epsilon": sheet.guarantee.epsilon,
         "distance": sheet.guarantee.distance,
+        "noise_ratio": sheet.dials.noise_ratio,
         "noise": "secure generator, drawn once per row",
     }
-    job = {**label, "input": source.name, **_identity(source), "column": plan.column, "columns": schema.names}
+    job = {**label, "input": file_digest(source), "column": plan.column, "columns": schema.names, "skip": skip_empty}
 
     with ResumableOutput.open(output, job, overwrite=overwrite) as target:
+        rows = _rows_with_text(table, plan, skip_empty=skip_empty) if plan.is_text else table.rows
+        # Late, because it can take long and everything that a user can get wrong has been looked at by now.
+        model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
         resumed = target.rows
-        batches = _after(table.batches(batch_rows), resumed)
-        total = -(-(table.rows - resumed) // batch_rows)
-        for batch in progress(batches, label="protecting", total=total):
+        batches = _after(_with_text(table.batches(size), plan), resumed)
+        for batch in progress(batches, label="protecting", total=rows - resumed, weigh=lambda part: part.num_rows):
             clean = _clean_vectors(batch, plan, veil, model, first_row=target.rows)
             protected = veil.perturb(clean, epsilon=epsilon, first_row=target.rows)
             target.append(plan.output_batch(batch, schema, protected))
-        if target.rows != table.rows:
-            raise InvalidInputError(f"{source} changed while it was read: {table.rows} rows, then {target.rows}")
+        if target.rows != rows:
+            raise InvalidInputError(f"{source} changed while it was read: {rows} rows, then {target.rows}")
         target.finish(schema, label)
-    return ProtectReport(rows=table.rows, resumed=resumed, carried=plan.carried, dropped=plan.dropped)
+    return ProtectReport(
+        rows=rows, resumed=resumed, skipped=table.rows - rows, carried=plan.carried, dropped=plan.dropped
+    )
+
+
+def _require_clean(source: Path, table: Source) -> None:
+    """Raise if the input is an output: noise on noise protects no better, and hides that it was done."""
+    beside = source.with_name(f"{source.name}.json")
+    if b"vecveil" in (table.schema.metadata or {}) or (source.suffix == ".npy" and beside.is_file()):
+        raise InvalidInputError(f"{source} holds protected vectors already, as it says itself; protect the original")
+
+
+def _rows_with_text(table: Source, plan: ColumnPlan, *, skip_empty: bool) -> int:
+    """Return how many rows have a text, or raise unless all have one or the others may be left out.
+
+    A look at every row before the first is embedded: one blank note at the end must not cost the hours before it.
+    """
+    start, filled, first = 0, 0, None
+    for batch in table.batches(VECTORS):
+        mask = _has_text(batch, plan)
+        if first is None and not all(mask):
+            first = start + mask.index(False)
+        start, filled = start + len(mask), filled + sum(mask)
+    if first is not None and not skip_empty:
+        more = f" ({start - filled} rows have none)" if start - filled > 1 else ""
+        raise InvalidRowError(first, f"has no text{more}; leave such rows out with skip_empty=True (--skip-empty)")
+    if filled == 0:
+        raise InvalidInputError(f"none of the {start} rows has a text")
+    return filled
+
+
+def _with_text(batches: Iterator[Any], plan: ColumnPlan) -> Iterator[Any]:
+    """Yield batches without the rows that have no text."""
+    for batch in batches:
+        mask = _has_text(batch, plan) if plan.is_text else [True]
+        kept = batch if all(mask) else batch.take([row for row, has in enumerate(mask) if has])
+        if kept.num_rows:
+            yield kept
+
+
+def _has_text(batch: Any, plan: ColumnPlan) -> list[bool]:
+    return [bool(text and text.strip()) for text in batch.column(plan.column).to_pylist()]
 
 
 def _clean_vectors(batch: Any, plan: ColumnPlan, veil: Veil, model: Embedder | None, *, first_row: int) -> Embeddings:
@@ -124,16 +173,6 @@ def _clean_vectors(batch: Any, plan: ColumnPlan, veil: Veil, model: Embedder | N
     if model is None:
         return vectors_of(column, dimensions=veil.fingerprint.dimensions, first_row=first_row)
     return embed_texts(model, column.to_pylist(), first_row=first_row)
-
-
-def _identity(source: Path) -> dict[str, Any]:
-    """Return what tells a file from another one of its name: its size, its time, and a digest of its two ends."""
-    facts = source.stat()
-    with source.open("rb") as stream:
-        ends = hashlib.sha256(stream.read(ENDS))
-        stream.seek(max(0, facts.st_size - ENDS))
-        ends.update(stream.read(ENDS))
-    return {"bytes": facts.st_size, "modified": facts.st_mtime_ns, "ends": ends.hexdigest()}
 
 
 def _after(batches: Iterator[Any], rows: int) -> Iterator[Any]:

@@ -62,6 +62,10 @@ class Veil:
         if self.epsilon is not None:
             budget(self.epsilon)
 
+    def __repr__(self) -> str:
+        shape = self.provenance.learner["name"]
+        return f"<Veil {self.digest()[:12]}: {shape} shape for {self.fingerprint.model}, {self.mechanism}>"
+
     def protect(
         self,
         texts: Sequence[str],

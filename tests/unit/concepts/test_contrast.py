@@ -78,15 +78,15 @@ def test_an_unknown_kind_of_contrast_gets_a_guess() -> None:
 
 
 def test_progress_hears_of_each_chunk() -> None:
-    heard: list[int | None] = []
+    heard: list[tuple[int | None, int]] = []
 
-    def count(items: Iterable[T], *, label: str, total: int | None = None) -> Iterator[T]:
+    def count(items: Iterable[T], *, label: str, total: int | None = None, weigh: Any = None) -> Iterator[T]:
         for item in items:
-            heard.append(total)
+            heard.append((total, weigh(item)))
             yield item
 
     pairs = contrast_set(_ILLNESS, [Passage("gout again"), *["well"] * 1200, "gout at last"], progress=count)
-    assert heard == [3, 3, 3]
+    assert heard == [(1202, 512), (1202, 512), (1202, 178)]
     assert pairs.rows == (0, 1201)
 
 

@@ -20,7 +20,8 @@ def _file(folder: Path, *rows: dict[str, Any]) -> Path:
 def test_texts_come_with_their_annotations(tmp_path: Path) -> None:
     path = _file(tmp_path, {"text": "ab cd", "entities": [{"start": 3, "end": 5, "label": "X"}]}, {"text": "ef"})
     assert read_passages(path) == [Passage("ab cd", (Span(3, 5, "X"),)), Passage("ef")]
-    assert read_passages(path, annotations_column="elsewhere") == [Passage("ab cd"), Passage("ef")]
+    with pytest.raises(UnknownNameError, match="'entites'; did you mean 'entities'"):
+        read_passages(path, annotations_column="entites")
 
 
 def test_the_text_column_can_be_another(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from support.embedders import DIMENSIONS, WordEmbedder
 from support.veils import PRIVATE_WORD
 
 from vecveil.concepts import Concept, Passage, Span, annotated, patterns, terms
-from vecveil.core.errors import InvalidInputError, UnknownNameError, VecveilError
+from vecveil.core.errors import InvalidInputError, UnknownNameError, VecveilError, VecveilWarning
 from vecveil.veil import Veil, learn
 
 
@@ -47,6 +47,7 @@ def test_typical_lengths_are_those_of_the_pairs(private_texts: list[str]) -> Non
     ],
     ids=["terms", "patterns", "union"],
 )
+@pytest.mark.filterwarnings("ignore:nothing was found for CODE")
 def test_a_veil_holds_private_terms_only_where_it_was_asked_to(
     tmp_path: Path, private_texts: list[str], concept: Concept, private: tuple[str, ...]
 ) -> None:
@@ -167,3 +168,13 @@ def test_nothing_is_cached_unless_asked(tmp_path: Path, private_texts: list[str]
     _learn(private_texts, cache=tmp_path / "cache", embedder=again)
     assert again.asked == []
     assert again.fingerprint.dimensions == DIMENSIONS
+
+
+def test_a_label_that_is_found_nowhere_is_named(private_texts: list[str]) -> None:
+    with pytest.warns(VecveilWarning, match="nothing was found for CODE: misspelt"):
+        _learn(private_texts, terms(PRIVATE_WORD) | patterns(CODE="MRN-4711"))
+
+
+def test_what_is_no_concept_is_refused(private_texts: list[str]) -> None:
+    with pytest.raises(InvalidInputError, match=r"such as vv\.terms\(\.\.\.\), got str"):
+        _learn(private_texts, cast(Concept, "diabetes"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ TEXTS = [f"text {number} on {PRIVATE_WORD}" for number in range(7)]
 def _stop_after(batches: int) -> Progress:
     """Return a progress that presses Ctrl-C after a number of batches."""
 
-    def progress(items: Any, *, label: str, total: int | None = None) -> Any:
+    def progress(items: Any, *, label: str, total: int | None = None, weigh: Any = None) -> Any:
         yield from itertools.islice(items, batches)
         raise KeyboardInterrupt
 
@@ -286,10 +287,50 @@ def test_a_damaged_input_is_blamed_itself(tmp_path: Path) -> None:
 def test_an_input_that_shrinks_while_it_is_read_is_noticed(tmp_path: Path) -> None:
     source = _texts_file(tmp_path / "in.jsonl")
 
-    def shrink(items: Any, *, label: str, total: int | None = None) -> Any:
+    def shrink(items: Any, *, label: str, total: int | None = None, weigh: Any = None) -> Any:
         source.write_text("\n".join(source.read_text().splitlines()[:4]))
         yield from silent(items, label=label, total=total)
 
     with pytest.raises(VecveilError, match="changed while it was read"):
         _protect(source, tmp_path / "out.parquet", progress=shrink)
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_rows_without_text_are_left_out_where_asked(tmp_path: Path) -> None:
+    rows = [{"id": number, "text": None if number == 5 else text} for number, text in enumerate(TEXTS)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    report = _protect(tmp_path / "in.jsonl", tmp_path / "out.parquet", skip_empty=True)
+    assert (report.rows, report.skipped) == (6, 1)
+    assert pq.read_table(tmp_path / "out.parquet")["id"].to_pylist() == [0, 1, 2, 3, 4, 6]
+
+
+def test_a_row_without_text_is_found_before_anything_is_embedded(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("a\nb\nc")
+    (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in [*TEXTS, " "]))
+    embedder = WordEmbedder()
+    with pytest.raises(InvalidInputError, match=f"row {len(TEXTS)} has no text; .*--skip-empty"):
+        _protect(tmp_path / "in.jsonl", tmp_path / "out.parquet", embedder=embedder)
+    assert embedder.asked == []
+
+
+@pytest.mark.parametrize("name", ["once.parquet", "once.npy"])
+def test_what_is_protected_is_not_protected_again(tmp_path: Path, name: str) -> None:
+    np.save(tmp_path / "in.npy", unit_vectors(3))
+    _protect(tmp_path / "in.npy", tmp_path / name)
+    with pytest.raises(InvalidInputError, match=f"{name} holds protected vectors already"):
+        _protect(tmp_path / name, tmp_path / "twice.npy")
+
+
+def test_a_run_goes_on_although_its_input_was_touched(tmp_path: Path) -> None:
+    source, output = _texts_file(tmp_path / "in.jsonl"), tmp_path / "out.parquet"
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, output, progress=_stop_after(1))
+    os.utime(source, (1, 1))
+    assert _protect(source, output).resumed == 2
+
+
+def test_what_reads_like_text_is_left_out(tmp_path: Path) -> None:
+    long = ["the whole of the note stands here as well"] * 7
+    source = _texts_file(tmp_path / "in.jsonl", Body=long, ward=["north wing"] * 7, history=[[each] for each in long])
+    report = _protect(source, tmp_path / "out.parquet")
+    assert (report.carried, report.dropped) == (("id", "ward"), ("text", "Body", "history"))
