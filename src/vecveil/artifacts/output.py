@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from filelock import FileLock, Timeout
 
 from vecveil.artifacts.atomic import atomic_file, exists_already
+from vecveil.artifacts.job import require_same_job
 from vecveil.artifacts.parquet_types import plain_batch, plain_schema, require_parquet
 from vecveil.artifacts.sources import open_source
-from vecveil.artifacts.vectors import VECTOR, vectors_of
+from vecveil.artifacts.writers import write_batches
 from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 ENDINGS = (".parquet", ".npy")
-
-ROW_GROUP = 16_384
-"""Rows of a Parquet row group: many small parts would make a file that is slow to read."""
 
 
 class ResumableOutput:
@@ -85,7 +82,7 @@ class ResumableOutput:
             self._foreign = True
             raise InvalidInputError(f"{self._folder} is needed for the parts of the output, but holds something else")
         if parts:
-            _require_same_job(record, job, self._folder)
+            require_same_job(record, job)
         if parts != [self._part(index) for index in range(len(parts))]:
             raise ArtifactError(f"{self._folder} misses a part; delete the folder to start anew")
         if not parts:
@@ -99,7 +96,7 @@ class ResumableOutput:
         if self._path.suffix == ".parquet" and self._parts == 0:
             require_parquet(plain.schema)
         with self._keeping_parts(), atomic_file(self._part(self._parts)) as draft:
-            self._write(draft, [plain], plain.schema, plain.num_rows)
+            write_batches(draft, [plain], schema=plain.schema, rows=plain.num_rows, npy=self._path.suffix == ".npy")
         self._parts += 1
         self.rows += batch.num_rows
 
@@ -115,7 +112,8 @@ class ResumableOutput:
                 # Entered first, so it takes its place last: a label never stands beside an output that failed.
                 beside = drafts.enter_context(atomic_file(self._label_path))
                 beside.write_text(json.dumps(label, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            self._write(drafts.enter_context(atomic_file(self._path)), batches, labelled, self.rows)
+            draft = drafts.enter_context(atomic_file(self._path))
+            write_batches(draft, batches, schema=labelled, rows=self.rows, npy=self._path.suffix == ".npy")
         shutil.rmtree(self._folder)
 
     @contextmanager
@@ -138,57 +136,3 @@ class ResumableOutput:
 
     def _part(self, index: int) -> Path:
         return self._folder / f"part-{index:08d}{self._path.suffix}"
-
-    def _write(self, draft: Path, batches: Iterable[Any], schema: Any, rows: int) -> None:
-        if self._path.suffix == ".npy":
-            _write_npy(draft, batches, schema.field(VECTOR).type, rows)
-            return
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        with pq.ParquetWriter(draft, schema, compression="zstd") as writer:
-            for group in _grouped(batches, ROW_GROUP):
-                writer.write_table(pa.Table.from_batches(group, schema=schema))
-
-
-def _grouped(batches: Iterable[Any], rows: int) -> Iterator[list[Any]]:
-    group: list[Any] = []
-    size = 0
-    for batch in batches:
-        group.append(batch)
-        size += batch.num_rows
-        if size >= rows:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
-
-
-def _write_npy(draft: Path, batches: Iterable[Any], kind: Any, rows: int) -> None:
-    # Plain writes, not a memory map: a full disk must be an error that can be caught, not a signal that kills.
-    number = np.dtype(kind.value_type.to_pandas_dtype())
-    header = {"descr": number.str, "fortran_order": False, "shape": (rows, kind.list_size)}
-    with draft.open("wb") as stream:
-        np.lib.format.write_array_header_1_0(stream, header)
-        for batch in batches:
-            stream.write(np.ascontiguousarray(vectors_of(batch.column(VECTOR)), dtype=number).data)
-
-
-def _read_job(record: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(record.read_text(encoding="utf-8"))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise ArtifactError(f"{record} is damaged; delete {record.parent} to start anew")
-    return found
-
-
-def _require_same_job(record: Path, job: Mapping[str, Any], folder: Path) -> None:
-    found = _read_job(record)
-    differing = [key for key in {**found, **job} if found.get(key) != job.get(key)]
-    if differing:
-        raise InvalidInputError(
-            f"{folder} holds the parts of an unfinished run that differs in {', '.join(sorted(differing))}; "
-            "finish that run with its own options, or delete the folder to start anew"
-        )

@@ -1,12 +1,32 @@
-"""From any of a budget's dials to the literal epsilon."""
+"""From any of a budget's dials to the literal epsilon, and which epsilons can be used."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
+import numpy as np
+
+from vecveil.core.arrays import Vector
 from vecveil.core.checks import LARGEST_BUDGET, SMALLEST_BUDGET, positive
 from vecveil.core.errors import InvalidInputError
+
+ROUNDING = 2.0**-24
+"""Relative rounding error of single precision."""
+
+LEAST_STEPS = 100
+"""Noise must span this many rounding steps along the quietest axis, or coordinates come out bit for bit."""
+
+
+def require_noise_on_every_axis(epsilon: float, noise_ratio: float, variances: Vector) -> None:
+    """Raise if, along the quietest of the released axes, the noise would drown in rounding."""
+    released = variances[np.isfinite(variances)]
+    quietest = noise_ratio * float(np.sqrt(released.min() / released.mean()))
+    if quietest < LEAST_STEPS * ROUNDING:
+        raise InvalidInputError(
+            f"epsilon {epsilon:g} is too large: along the quietest axis the noise is {quietest:.1g} of the signal, "
+            "which is lost in the rounding of single precision, and the axis would be released in clear"
+        )
 
 
 def epsilon_for_noise_ratio(ratio: float | None, noise_ratio: Callable[[float], float]) -> float:

@@ -19,18 +19,12 @@ from vecveil.core.randomness import secure_generator
 from vecveil.embedders import Embedder, Fingerprint, resolve_embedder
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.shapes import NoiseShape
-from vecveil.veil.budget import epsilon_for_noise_ratio
+from vecveil.veil.budget import epsilon_for_noise_ratio, require_noise_on_every_axis
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
-
-ROUNDING = 2.0**-24
-"""Relative rounding error of single precision."""
-
-LEAST_STEPS = 100
-"""Noise must span this many rounding steps along the quietest axis, or coordinates come out bit for bit."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -212,16 +206,9 @@ class Veil:
         chosen = self.epsilon if epsilon is None else epsilon
         if chosen is None:
             raise InvalidInputError("epsilon must be given: this veil was saved without a budget")
-        literal = budget(chosen)
-        released = self.shape.variances[np.isfinite(self.shape.variances)]
-        quietest = float(np.sqrt(released.min() / released.mean()))
-        ratio = quietest * self.mechanism_at(literal).noise_ratio(self.typical.signal)
-        if ratio < LEAST_STEPS * ROUNDING:
-            raise InvalidInputError(
-                f"epsilon {literal:g} is too large: along the quietest axis the noise is {ratio:.1g} of the signal, "
-                "which is lost in the rounding of single precision, and the axis would be released in clear"
-            )
-        return literal
+        noise_ratio = self.mechanism_at(budget(chosen)).noise_ratio(self.typical.signal)
+        require_noise_on_every_axis(chosen, noise_ratio, self.shape.variances)
+        return float(chosen)
 
     def _assumptions(self) -> tuple[str, ...]:
         learned = "the typical lengths that turn a noise ratio into an epsilon were"

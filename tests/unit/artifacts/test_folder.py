@@ -161,3 +161,8 @@ def test_a_tensor_in_another_order_of_memory_is_the_same_tensor(tmp_path: Path) 
     assert one.digest() == other.digest()
     write_artifact(other, tmp_path / "m")
     np.testing.assert_array_equal(read_artifact(tmp_path / "m", kind="thing", newest=1).tensors["m"], matrix)
+
+
+def test_a_folder_can_be_read_by_its_owner_alone(folder: Path) -> None:
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    assert folder.stat().st_mode & 0o777 == 0o700

@@ -157,3 +157,7 @@ def test_blank_lines_are_left_out_and_the_others_keep_their_numbers(tmp_path: Pa
 @pytest.mark.parametrize("name", ["a.jsonl", "a.txt"])
 def test_an_empty_file_has_no_rows(tmp_path: Path, name: str) -> None:
     assert _rows(tmp_path / name, "") == []
+
+
+def test_a_csv_file_may_be_separated_by_semicolons(tmp_path: Path) -> None:
+    assert _rows(tmp_path / "a.csv", "id;text\n1;one, two\n") == [{"id": "1", "text": "one, two"}]

@@ -73,3 +73,8 @@ def test_without_presidio_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "presidio_analyzer", None)
     with pytest.raises(MissingExtraError, match=r"vecveil\[presidio\]"):
         Presidio(entities=("PERSON",), model="another pipeline").find("x")
+
+
+def test_a_name_that_presidio_lists_but_never_finds_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="'EMAIL'; did you mean 'EMAIL_ADDRESS'"):
+        Presidio(entities=("EMAIL",)).find("Write to a@example.org.")

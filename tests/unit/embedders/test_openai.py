@@ -253,3 +253,10 @@ def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtraError, match=r"vecveil\[openai\]"):
         OpenAIEmbedder("toy", base_url="http://127.0.0.1:9/v1").embed(["a"])
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8000/v1", "htp://host/v1", "host/v1"])
+def test_an_address_without_its_scheme_is_refused_and_not_sent_elsewhere(address: str) -> None:
+    with pytest.raises(InvalidInputError, match="must start with http:// or https://"):
+        from_spec(f"model@{address}")
+    assert from_spec("model@v2").base_url is None
