@@ -48,8 +48,11 @@ class UnknownNameError(InvalidInputError):
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(str(name).casefold(), [n.casefold() for n in names], n=1)
-        guess = next((n for n in names if near and n.casefold() == near[0]), None)
+        wanted = str(name).casefold()
+        near = difflib.get_close_matches(wanted, [known.casefold() for known in names], n=1)
+        # EMAIL is far from EMAIL_ADDRESS by its letters, but the start of it.
+        near = near or [known.casefold() for known in names if wanted and known.casefold().startswith(wanted)]
+        guess = next((known for known in names if near and known.casefold() == near[0]), None)
         hint = f"; did you mean {guess!r}?" if guess else ""
         super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names) or 'none'})")
 
