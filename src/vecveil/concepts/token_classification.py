@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from vecveil.concepts.concept import Concept
@@ -16,6 +17,7 @@ from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 
 _BATCH = 16
+_TIMEOUT_SECONDS = 10.0
 # RoBERTa and its kin give the first token the position after the padding index.
 _COUNTING_AFTER_PADDING = ("roberta", "camembert", "longformer", "mpnet")
 
@@ -92,10 +94,11 @@ def _load_classifier(model: str, revision: str | None) -> Any:
             # The library keeps the longer of two finds where windows overlap; here all are kept, and merged later.
             return entities
 
+    local = _must_be_local(model, revision)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision)
+        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision, local_files_only=local)
         network, loading = AutoModelForTokenClassification.from_pretrained(
-            model, revision=revision, output_loading_info=True
+            model, revision=revision, local_files_only=local, output_loading_info=True
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
@@ -110,6 +113,25 @@ def _load_classifier(model: str, revision: str | None) -> Any:
     return build(
         model=network, tokenizer=tokenizer, aggregation_strategy="simple", stride=tokenizer.model_max_length // 4
     )
+
+
+def _must_be_local(model: str, revision: str | None) -> bool:
+    """Return whether only the disk can be asked, or raise if neither disk nor hub has the model.
+
+    Downloads are retried for most of a minute, so a misspelt name or a missing network has to show before.
+    """
+    from huggingface_hub import HfApi, try_to_load_from_cache
+
+    if Path(model).is_dir():
+        return True
+    try:
+        HfApi().model_info(model, revision=revision, timeout=_TIMEOUT_SECONDS)
+    except Exception as error:
+        if isinstance(try_to_load_from_cache(model, "config.json", revision=revision), str):
+            return True
+        reason = f"no such folder, no copy in the cache, and the hub does not give it ({type(error).__name__})"
+        raise InvalidInputError(f"the token classifier {model!r} cannot be loaded: {reason}") from error
+    return False
 
 
 def _positions(config: Any) -> int:

@@ -93,3 +93,14 @@ def test_without_transformers_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):
         TokenClassification(labels=("Disease",), model="another model").find("x")
+
+
+def test_a_model_that_neither_disk_nor_hub_has_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", unreachable)
+    monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", lambda *_, **__: pytest.fail("asked the hub"))
+    concept = TokenClassification(labels=("Age",), model="nobody/nothing")
+    with pytest.raises(InvalidInputError, match="'nobody/nothing' cannot be loaded: no such folder, no copy"):
+        concept.find("68 years old")
