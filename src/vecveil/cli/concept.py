@@ -44,6 +44,7 @@ def concept(
     texts_file: Path,
     text_column: str,
     annotations_column: str | None,
+    skip_empty: bool,
     examples: int,
     contrast: Literal["removal", "replacement"],
     seed: int,
@@ -63,7 +64,9 @@ def concept(
     if pairs is not None and pairs.exists():
         raise InvalidInputError(f"{pairs} exists already; choose another name for --pairs")
     named = load_concept(concept_file)
-    passages = read_passages(texts_file, text_column=text_column, annotations_column=annotations_column)
+    passages = read_passages(
+        texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
+    )
     starts = range(0, len(passages), CHUNK)
     found = []
     for start in progress_bar(

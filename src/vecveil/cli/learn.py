@@ -57,6 +57,7 @@ def learn(
     out: Path,
     text_column: str,
     annotations_column: str | None,
+    skip_empty: bool,
     settings: tuple[str, ...],
     overwrite: bool,
     **choices: Any,
@@ -76,7 +77,9 @@ def learn(
         raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to")
     parsed = dict(_setting(setting) for setting in settings)
     concept = load_concept(concept_file)
-    passages = read_passages(texts_file, text_column=text_column, annotations_column=annotations_column)
+    passages = read_passages(
+        texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
+    )
     veil = learn_veil(concept, passages, settings=parsed, progress=progress_bar, **choices)
     veil.save(out, overwrite=overwrite)
     show_veil(veil)

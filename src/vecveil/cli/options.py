@@ -77,6 +77,7 @@ def chosen_epsilon(veil: Veil, *, epsilon: float | None, scale: str, noise_ratio
 def text_options(command: Command) -> Command:
     """Add the options that say where texts and annotations stand in a file."""
     for option in (
+        click.option("--skip-empty", is_flag=True, help="Leave out rows that have no text."),
         click.option(
             "--annotations",
             "annotations_column",

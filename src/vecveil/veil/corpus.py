@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vecveil.artifacts import open_source
+from vecveil.artifacts import Source, open_source
 from vecveil.concepts import Passage, Span
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError, InvalidRowError
@@ -14,7 +15,7 @@ BATCH = 4096
 
 
 def read_passages(
-    path: str | Path, *, text_column: str = "text", annotations_column: str | None = None
+    path: str | Path, *, text_column: str = "text", annotations_column: str | None = None, skip_empty: bool = False
 ) -> list[Passage]:
     """Return every text of a file, with the annotations that came with it where there are some.
 
@@ -22,6 +23,7 @@ def read_passages(
         path: Parquet, Arrow, JSONL, CSV, TSV or plain lines.
         text_column: Column that holds the text.
         annotations_column: Column that holds lists of {start, end, label}; "entities", if there is one, where None.
+        skip_empty: Leave rows without a text out; otherwise one such row is an error.
     """
     source = open_source(Path(path))
     if source.rows == 0:
@@ -29,19 +31,34 @@ def read_passages(
     columns = source.schema.names
     one_of(text_column, columns, f"column of {path}")
     marks = "entities" if annotations_column is None else one_of(annotations_column, columns, f"column of {path}")
-    found: list[Passage] = []
-    for batch in source.batches(BATCH):
-        texts = batch.column(text_column).to_pylist()
-        spans = batch.column(marks).to_pylist() if marks in columns else [None] * len(texts)
-        found.extend(
-            _passage(text, marked, row) for row, (text, marked) in enumerate(zip(texts, spans, strict=True), len(found))
-        )
+    found = [
+        _passage(text, marked, row)
+        for row, (text, marked) in enumerate(_rows(source, text_column, marks))
+        if _has_text(text, row, skip_empty=skip_empty)
+    ]
+    if not found:
+        raise InvalidInputError(f"no row of {path} has a text")
     return found
 
 
-def _passage(text: Any, marked: Any, row: int) -> Passage:
-    if not isinstance(text, str) or not text.strip():
-        raise InvalidRowError(row, "has no text")
+def _rows(source: Source, text_column: str, annotations_column: str) -> Iterator[tuple[Any, Any]]:
+    """Yield each row's text and its annotations, None where the file has no column of them."""
+    annotated = annotations_column in source.schema.names
+    for batch in source.batches(BATCH):
+        texts = batch.column(text_column).to_pylist()
+        marked = batch.column(annotations_column).to_pylist() if annotated else [None] * len(texts)
+        yield from zip(texts, marked, strict=True)
+
+
+def _has_text(text: Any, row: int, *, skip_empty: bool) -> bool:
+    if isinstance(text, str) and text.strip():
+        return True
+    if skip_empty:
+        return False
+    raise InvalidRowError(row, "has no text; leave such rows out with skip_empty=True (--skip-empty)")
+
+
+def _passage(text: str, marked: Any, row: int) -> Passage:
     if not isinstance(marked, list):
         return Passage(text)
     try:

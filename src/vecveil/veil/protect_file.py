@@ -132,7 +132,8 @@ def protect_file(
 def _require_clean(source: Path, table: Source) -> None:
     """Raise if the input is an output: noise on noise protects no better, and hides that it was done."""
     beside = source.with_name(f"{source.name}.json")
-    if b"vecveil" in (table.schema.metadata or {}) or (source.suffix == ".npy" and beside.is_file()):
+    labelled = source.suffix == ".npy" and beside.is_file() and b'"vecveil"' in beside.read_bytes()
+    if labelled or b"vecveil" in (table.schema.metadata or {}):
         raise InvalidInputError(f"{source} holds protected vectors already, as it says itself; protect the original")
 
 

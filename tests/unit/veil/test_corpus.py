@@ -74,3 +74,12 @@ def test_a_wrong_annotation_is_refused_by_row_and_not_shown(tmp_path: Path, anno
     with pytest.raises(InvalidInputError, match="row 1 has a wrong annotation") as refused:
         read_passages(_file(tmp_path, *rows))
     assert PRIVATE_WORD not in str(refused.value)
+
+
+def test_rows_without_a_text_are_left_out_where_asked(tmp_path: Path) -> None:
+    path = _file(tmp_path, {"text": "a"}, {"text": None}, {"text": " "}, {"text": "b"})
+    assert read_passages(path, skip_empty=True) == [Passage("a"), Passage("b")]
+    with pytest.raises(InvalidInputError, match=r"row 1 has no text; .*--skip-empty"):
+        read_passages(path)
+    with pytest.raises(InvalidInputError, match="has a text"):
+        read_passages(_file(tmp_path, {"text": ""}), skip_empty=True)
