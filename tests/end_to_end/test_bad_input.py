@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import CommandLine, finished, listing, require_refusal, start
+from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.tiny_model import write_tiny_model
 from support.veils import PRIVATE_WORD, unit_vectors
 
@@ -68,7 +68,7 @@ def test_a_bad_file_of_texts_is_refused_by_protect(run: CommandLine, place: Path
     (place / name).write_bytes(content)
     before = listing(place)
     outcome = run("protect", "a.veil", name, "out.parquet", "--epsilon", "9")
-    require_refusal(outcome, *named, hidden=[PRIVATE_WORD])
+    check_refusal(outcome, *named, hidden=[PRIVATE_WORD])
     assert listing(place) == before
 
 
@@ -80,8 +80,8 @@ def test_a_bad_file_of_texts_is_refused_by_learn_and_concept(
     (place / name).write_bytes(content)
     before = listing(place)
     learned = run("learn", "concept.toml", name, "--out", "b.veil", "--embedder", model_folder, "--shape", "uniform")
-    require_refusal(learned, *named, hidden=[PRIVATE_WORD])
-    require_refusal(run("concept", "concept.toml", name), *named, hidden=[PRIVATE_WORD])
+    check_refusal(learned, *named, hidden=[PRIVATE_WORD])
+    check_refusal(run("concept", "concept.toml", name), *named, hidden=[PRIVATE_WORD])
     assert listing(place) == before
 
 
@@ -100,7 +100,7 @@ def test_a_corpus_that_teaches_nothing_is_refused(
     (place / "in.txt").write_text("\n".join(texts))
     before = listing(place)
     outcome = run("learn", "concept.toml", "in.txt", "--out", "b.veil", "--embedder", model_folder)
-    require_refusal(outcome, named, hidden=[PRIVATE_WORD])
+    check_refusal(outcome, named, hidden=[PRIVATE_WORD])
     assert listing(place) == before
 
 
@@ -129,7 +129,7 @@ def test_a_bad_file_of_vectors_is_refused(run: CommandLine, place: Path, case: s
     vectors, named = VECTORS[case]
     np.save(place / "in.npy", vectors)
     before = listing(place)
-    require_refusal(run("protect", "a.veil", "in.npy", "out.npy", "--epsilon", "9"), *named)
+    check_refusal(run("protect", "a.veil", "in.npy", "out.npy", "--epsilon", "9"), *named)
     assert listing(place) == before
 
 
@@ -147,7 +147,7 @@ def test_ragged_and_missing_vectors_are_refused(
 ) -> None:
     pq.write_table(pa.table({"v": pa.array(rows, pa.list_(pa.float64()))}), place / "in.parquet")
     before = listing(place)
-    require_refusal(run("protect", "a.veil", "in.parquet", "out.npy", "--epsilon", "9"), *named)
+    check_refusal(run("protect", "a.veil", "in.parquet", "out.npy", "--epsilon", "9"), *named)
     assert listing(place) == before
 
 
@@ -178,7 +178,7 @@ def test_a_wrong_option_is_refused_and_nothing_is_written(
 ) -> None:
     before = listing(place)
     outcome = run("protect", "a.veil", "good.jsonl", "out.parquet", *options)
-    require_refusal(outcome, *named, hidden=[PRIVATE_WORD])
+    check_refusal(outcome, *named, hidden=[PRIVATE_WORD])
     assert listing(place) == before
 
 
@@ -198,7 +198,7 @@ def test_a_wrong_output_is_refused_and_nothing_is_written(
 ) -> None:
     (place / "old.parquet").write_bytes(b"old")
     before = listing(place)
-    require_refusal(run("protect", "a.veil", "good.npy", out, "--epsilon", "9"), *named)
+    check_refusal(run("protect", "a.veil", "good.npy", out, "--epsilon", "9"), *named)
     assert listing(place) == before
 
 
@@ -207,7 +207,7 @@ def test_an_output_is_replaced_only_with_overwrite_and_never_the_input(run: Comm
     assert run("protect", "a.veil", "good.npy", "old.parquet", "--epsilon", "9", "--overwrite").code == 0
     assert pq.read_table(place / "old.parquet").num_rows == 3
     outcome = run("protect", "a.veil", "good.npy", "good.npy", "--epsilon", "9", "--overwrite")
-    require_refusal(outcome, "another file than the input")
+    check_refusal(outcome, "another file than the input")
     np.testing.assert_array_equal(np.load(place / "good.npy"), unit_vectors(3, 16))
 
 
@@ -219,10 +219,10 @@ def test_a_veil_is_not_used_with_another_model_or_revision(
     revision = write_tiny_model(elsewhere / model_folder.name, seed=1)
     other = write_tiny_model(elsewhere / "other", normalise=False)
     base = ("protect", "a.veil", "good.jsonl", "out.parquet", "--epsilon", "9", "--embedder")
-    require_refusal(run(*base, revision), "another embedder", "revision", hidden=[PRIVATE_WORD])
-    require_refusal(run(*base, other), "another embedder", "model 'small' against 'other'", hidden=[PRIVATE_WORD])
+    check_refusal(run(*base, revision), "another embedder", "revision", hidden=[PRIVATE_WORD])
+    check_refusal(run(*base, other), "another embedder", "model 'small' against 'other'", hidden=[PRIVATE_WORD])
     (elsewhere / "empty").mkdir()
-    require_refusal(run(*base, elsewhere / "empty"), "cannot load the model", hidden=[PRIVATE_WORD])
+    check_refusal(run(*base, elsewhere / "empty"), "cannot load the model", hidden=[PRIVATE_WORD])
     assert listing(place) == before
 
 
@@ -247,18 +247,18 @@ def test_a_text_that_has_no_precomputed_vector_is_refused_by_its_number_in_the_f
     assert learned.code == 0, learned.err
     (place / "in.txt").write_text("\n".join([*texts[:5], f"Unknown {PRIVATE_WORD}."]))
     outcome = run("protect", "b.veil", "in.txt", "out.npy", "--epsilon", "9", "--batch-rows", "2")
-    require_refusal(outcome, "row 5", hidden=[PRIVATE_WORD])
+    check_refusal(outcome, "row 5", hidden=[PRIVATE_WORD])
     assert not (place / "out.npy").exists()
 
 
 def test_a_concept_that_only_matches_in_the_dark_is_told_without_words(run: CommandLine, place: Path) -> None:
     spans = [{"start": 0, "end": 999, "label": "X"}]
     (place / "in.jsonl").write_bytes(_json_lines({"text": CALM}, {"text": ILL, "entities": spans}))
-    require_refusal(run("concept", "concept.toml", "in.jsonl"), "row 1", hidden=[PRIVATE_WORD])
+    check_refusal(run("concept", "concept.toml", "in.jsonl"), "row 1", hidden=[PRIVATE_WORD])
     (place / "in.jsonl").write_bytes(
         _json_lines({"text": ILL, "entities": [{"start": PRIVATE_WORD, "end": 3, "label": "X"}]})
     )
-    require_refusal(run("concept", "concept.toml", "in.jsonl"), "row 0", hidden=[PRIVATE_WORD])
+    check_refusal(run("concept", "concept.toml", "in.jsonl"), "row 0", hidden=[PRIVATE_WORD])
 
 
 @pytest.mark.parametrize("texts", [0, 1, 2, 4, 10])
@@ -267,10 +267,10 @@ def test_a_demo_of_too_few_texts_is_refused(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(work))
     outcome = run("demo", "--texts", texts, "--shape", "uniform", "--embedder", model_folder)
-    require_refusal(outcome, "--texts", str(texts))
+    check_refusal(outcome, "--texts", str(texts))
 
 
 def test_nothing_private_is_said_when_something_goes_wrong_in_a_process_of_its_own(place: Path) -> None:
     (place / "in.jsonl").write_bytes(_json_lines({"text": ILL, "n": 1}, {"text": ILL, "n": PRIVATE_WORD}))
     outcome = finished(start("protect", "a.veil", "in.jsonl", "out.parquet", "--epsilon", "9"))
-    require_refusal(outcome, "in.jsonl", hidden=[PRIVATE_WORD])
+    check_refusal(outcome, "in.jsonl", hidden=[PRIVATE_WORD])

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import CommandLine, finished, listing, require_refusal, start
+from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
 
@@ -184,7 +184,7 @@ def test_the_demo_goes_the_whole_way_and_keeps_it(work: Path) -> None:
     assert [row["defence"] for row in rows].count("laplace") == 3
     assert (work / "table.svg").read_text().startswith("<svg")
     assert Veil.load(work / "kept" / "demo.veil").provenance.pairs > 100
-    require_refusal(finished(start(*options, environment=environment)), "kept exists already")
+    check_refusal(finished(start(*options, environment=environment)), "kept exists already")
 
 
 def test_a_large_file_of_vectors_is_never_in_memory_as_a_whole(work: Path) -> None:

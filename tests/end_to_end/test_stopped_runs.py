@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import finished, listing, require_refusal, start
+from support.command_line import check_refusal, finished, listing, start
 from support.veils import made_veil, unit_vectors
 
 from vecveil.artifacts.vectors import column_of
@@ -109,7 +109,7 @@ def test_a_run_that_was_told_to_terminate_goes_on_when_it_is_repeated(table: Pat
 def test_two_runs_on_one_output_do_not_mix(table: Path) -> None:
     first = _protect("out.parquet", slowly=True)
     _wait_for_parts(first, "out.parquet", 1)
-    require_refusal(finished(_protect("out.parquet")), "another process", "out.parquet")
+    check_refusal(finished(_protect("out.parquet")), "another process", "out.parquet")
     assert first.poll() is None
     first.send_signal(signal.SIGKILL)
     first.communicate()
@@ -122,7 +122,7 @@ def test_the_parts_of_a_killed_run_are_not_mixed_with_another_budget(table: Path
     process.communicate()
     before = listing(table)
     refused = finished(_protect("out.parquet", epsilon="21"))
-    require_refusal(refused, "differs in epsilon", "out.parquet.parts")
+    check_refusal(refused, "differs in epsilon", "out.parquet.parts")
     assert listing(table) == before
 
 
@@ -151,7 +151,7 @@ def test_a_disk_that_is_full_at_the_end_costs_no_part(table: Path, out: str) -> 
     # Every part fits under the limit, the joined output doesn't.
     options = ("protect", "a.veil", "in.parquet", out, "--epsilon", "20", "--batch-rows", "20")
     outcome = finished(start(*options, before=FULL.format(size=6000)))
-    require_refusal(outcome, out, "File too large")
+    check_refusal(outcome, out, "File too large")
     assert "nothing was left behind" not in outcome.err
     left = listing(table)
     assert not {out, f"{out}.json"} & set(left)
@@ -168,5 +168,5 @@ def test_a_disk_that_is_full_from_the_start_keeps_nothing(table: Path, size: int
     before = listing(table)
     options = ("protect", "a.veil", "in.parquet", "out.npy", "--epsilon", "20", "--batch-rows", "400")
     outcome = finished(start(*options, before=FULL.format(size=size)))
-    require_refusal(outcome, "out.npy", "File too large")
+    check_refusal(outcome, "out.npy", "File too large")
     assert listing(table) == before

@@ -63,7 +63,7 @@ def finished(process: subprocess.Popen[str]) -> Outcome:
     return Outcome(code=process.returncode, out=out, err=err)
 
 
-def require_refusal(outcome: Outcome, *named: str, hidden: Sequence[str] = ()) -> None:
+def check_refusal(outcome: Outcome, *named: str, hidden: Sequence[str] = ()) -> None:
     """Fail unless the command ended in one line that holds every one of `named` and none of `hidden`."""
     assert outcome.code in {1, 2}, outcome
     assert "Traceback" not in outcome.err

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from vecveil.concepts.concept import Concept
 from vecveil.concepts.passage import Passage
-from vecveil.concepts.settings import checked_names, settings_of
+from vecveil.concepts.settings import checked_names
 from vecveil.concepts.span import Spans, disjoint
 
 
@@ -38,10 +38,6 @@ class Annotated(Concept):
     def expected(self) -> tuple[str, ...]:
         """The labels that the concept is meant to find."""
         return self.labels
-
-    def settings(self) -> dict[str, Any]:
-        """Return the TOML table of the concept."""
-        return settings_of(self)
 
     def summary(self) -> Mapping[str, Any]:
         """Return the number of labels; 0 stands for all of them."""

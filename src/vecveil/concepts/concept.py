@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from vecveil.concepts.passage import Passage
 from vecveil.concepts.removal import remove_spans
-from vecveil.concepts.settings import keywords_of
+from vecveil.concepts.settings import keywords_of, settings_of
 from vecveil.concepts.span import Spans
 
 
@@ -30,9 +30,9 @@ class Concept(ABC):
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return, for each passage, the spans that belong to the concept, in order and disjoint."""
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
         """Return the concept as the TOML table that would build it again. Holds private terms."""
+        return settings_of(self)
 
     @abstractmethod
     def summary(self) -> Mapping[str, Any]:

@@ -71,10 +71,6 @@ class Presidio(Concept):
         """The labels that the concept is meant to find."""
         return self.entities
 
-    def settings(self) -> dict[str, Any]:
-        """Return the TOML table of the concept."""
-        return settings_of(self)
-
     def summary(self) -> Mapping[str, Any]:
         """Return the recognisers, which anyone may know."""
         return settings_of(self)

@@ -15,7 +15,7 @@ from ahocorasick_rs import AhoCorasick
 from vecveil.concepts.concept import Concept
 from vecveil.concepts.folding import Folded, fold
 from vecveil.concepts.passage import Passage
-from vecveil.concepts.settings import checked_keys, checked_names, checked_value, keywords_of, settings_of
+from vecveil.concepts.settings import checked_keys, checked_names, checked_value, keywords_of
 from vecveil.concepts.span import Span, Spans, disjoint
 from vecveil.core.errors import ArtifactError
 
@@ -56,10 +56,6 @@ class Terms(Concept):
     def expected(self) -> tuple[str, ...]:
         """The labels that the concept is meant to find."""
         return (self.label,)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the TOML table of the terms."""
-        return settings_of(self)
 
     def summary(self) -> Mapping[str, Any]:
         """Return the number of terms, and none of them."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from vecveil.concepts.concept import Concept
 from vecveil.concepts.folding import without_lone_surrogates
 from vecveil.concepts.passage import Passage
-from vecveil.concepts.settings import checked_names, settings_of
+from vecveil.concepts.settings import checked_names
 from vecveil.concepts.span import Span, Spans, disjoint
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
@@ -63,10 +63,6 @@ class TokenClassification(Concept):
     def expected(self) -> tuple[str, ...]:
         """The labels that the concept is meant to find."""
         return self.labels
-
-    def settings(self) -> dict[str, Any]:
-        """Return the TOML table of the concept."""
-        return settings_of(self)
 
     def summary(self) -> Mapping[str, Any]:
         """Return the model and its labels, which anyone may know."""

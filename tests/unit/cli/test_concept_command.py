@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import CommandLine, listing, require_refusal
+from support.command_line import CommandLine, check_refusal, listing
 from support.veils import PRIVATE_WORD
 
 
@@ -65,12 +65,12 @@ def test_pairs_replace_no_file(run: CommandLine, corpus: Path, name: str) -> Non
     before = listing(corpus)
     outcome = run("concept", "concept.toml", "notes.jsonl", "--examples", "0", "--pairs", name)
     assert listing(corpus) == before
-    require_refusal(outcome, name, "exists already", hidden=[PRIVATE_WORD])
+    check_refusal(outcome, name, "exists already", hidden=[PRIVATE_WORD])
 
 
 def test_pairs_in_a_missing_folder_are_refused(run: CommandLine, corpus: Path) -> None:
     outcome = run("concept", "concept.toml", "notes.jsonl", "--examples", "0", "--pairs", "missing/pairs.jsonl")
-    require_refusal(outcome, "missing", hidden=[PRIVATE_WORD])
+    check_refusal(outcome, "missing", hidden=[PRIVATE_WORD])
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_pairs_in_a_missing_folder_are_refused(run: CommandLine, corpus: Path) -
 )
 def test_a_wrong_concept_is_refused(run: CommandLine, corpus: Path, content: str, named: tuple[str, ...]) -> None:
     (corpus / "concept.toml").write_text(content)
-    require_refusal(run("concept", "concept.toml", "notes.jsonl"), *named)
+    check_refusal(run("concept", "concept.toml", "notes.jsonl"), *named)
 
 
 def test_a_missing_concept_or_corpus_is_refused(run: CommandLine, corpus: Path) -> None:
-    require_refusal(run("concept", "gone.toml", "notes.jsonl"), "gone.toml")
-    require_refusal(run("concept", "concept.toml", "gone.jsonl"), "gone.jsonl")
-    require_refusal(run("concept", "concept.toml", "."), "folder")
+    check_refusal(run("concept", "gone.toml", "notes.jsonl"), "gone.toml")
+    check_refusal(run("concept", "concept.toml", "gone.jsonl"), "gone.jsonl")
+    check_refusal(run("concept", "concept.toml", "."), "folder")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command_line import CommandLine, listing, require_refusal
+from support.command_line import CommandLine, check_refusal, listing
 from support.veils import PRIVATE_WORD
 
 from vecveil.cli.learn import _setting
@@ -98,7 +98,7 @@ def test_a_wrong_option_is_refused_and_nothing_is_written(
 ) -> None:
     before = listing(corpus)
     outcome = run("learn", "concept.toml", "notes.txt", "--out", "a.veil", "--embedder", model_folder, *options)
-    require_refusal(outcome, *named, hidden=[PRIVATE_WORD])
+    check_refusal(outcome, *named, hidden=[PRIVATE_WORD])
     assert listing(corpus) == before
 
 
@@ -122,13 +122,13 @@ def test_what_is_no_veil_is_never_replaced(
     (corpus / "old" / "thesis.tex").write_text("years of it")
     before = listing(corpus)
     options = ("--embedder", model_folder, "--shape", "uniform")
-    require_refusal(run("learn", "concept.toml", "notes.txt", *options, "--out", *out), named)
+    check_refusal(run("learn", "concept.toml", "notes.txt", *options, "--out", *out), named)
     assert listing(corpus) == before
 
 
 def test_an_error_speaks_of_the_flags_of_the_command_line(run: CommandLine, corpus: Path, model_folder: Path) -> None:
     options = ("--out", "a.veil", "--embedder", model_folder)
     (corpus / "notes.txt").write_text(f"One has {PRIVATE_WORD}.\nTwo has {PRIVATE_WORD}.\n")
-    require_refusal(run("learn", "concept.toml", "notes.txt", *options), "--allow-everywhere", hidden=[PRIVATE_WORD])
+    check_refusal(run("learn", "concept.toml", "notes.txt", *options), "--allow-everywhere", hidden=[PRIVATE_WORD])
     (corpus / "notes.txt").write_text(f"One has {PRIVATE_WORD}.\n{PRIVATE_WORD}\nAll is calm.\n")
-    require_refusal(run("learn", "concept.toml", "notes.txt", *options), "row 1", "--drop-empty", hidden=[PRIVATE_WORD])
+    check_refusal(run("learn", "concept.toml", "notes.txt", *options), "row 1", "--drop-empty", hidden=[PRIVATE_WORD])

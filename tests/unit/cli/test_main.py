@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from support.command_line import CommandLine, finished, require_refusal, start
+from support.command_line import CommandLine, check_refusal, finished, start
 
 import vecveil
 from vecveil.cli.main import commands
@@ -32,11 +32,11 @@ def test_the_version_is_that_of_the_package(run: CommandLine) -> None:
 
 
 def test_a_misspelt_command_is_guessed_at(run: CommandLine) -> None:
-    require_refusal(run("protct"), "unknown command 'protct'", "did you mean 'protect'")
+    check_refusal(run("protct"), "unknown command 'protct'", "did you mean 'protect'")
 
 
 def test_a_misspelt_option_is_guessed_at(run: CommandLine) -> None:
-    require_refusal(run("guarantee", "a.veil", "--epsilom", "3"), "--epsilom", "--epsilon")
+    check_refusal(run("guarantee", "a.veil", "--epsilom", "3"), "--epsilom", "--epsilon")
 
 
 def test_an_error_of_ours_is_one_line_and_exit_code_1(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

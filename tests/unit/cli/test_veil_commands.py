@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import CommandLine, require_refusal
+from support.command_line import CommandLine, check_refusal
 from support.embedders import DIMENSIONS
 from support.veils import made_veil, rotated_shape
 
@@ -71,7 +71,7 @@ def test_a_wrong_budget_is_refused(
     run: CommandLine, work: Path, options: tuple[str, ...], named: tuple[str, ...]
 ) -> None:
     made_veil().save(work / "a.veil")
-    require_refusal(run("guarantee", "a.veil", *options), *named)
+    check_refusal(run("guarantee", "a.veil", *options), *named)
 
 
 @pytest.mark.parametrize("command", [("show",), ("guarantee", "--epsilon", "2")])
@@ -94,11 +94,11 @@ def test_a_broken_veil_is_refused(
     made_veil().save(work / "a.veil")
     assert callable(break_it)
     break_it(work / "a.veil")
-    require_refusal(run(command[0], "a.veil", *command[1:]), "a.veil", *named)
+    check_refusal(run(command[0], "a.veil", *command[1:]), "a.veil", *named)
 
 
 def test_a_veil_that_is_not_there_is_refused(run: CommandLine, work: Path) -> None:
-    require_refusal(run("show", "gone.veil"), "no veil", "gone.veil")
+    check_refusal(run("show", "gone.veil"), "no veil", "gone.veil")
 
 
 def _edited(folder: Path, **changes: object) -> None:
