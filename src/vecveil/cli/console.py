@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
+
+import click
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,6 +16,9 @@ T = TypeVar("T")
 
 PIPE_WIDTH = 100
 """Columns where no terminal says how wide it is."""
+
+LOG_SECONDS = 60.0
+"""How often long work tells a log how far it is."""
 
 
 def output() -> Console:
@@ -43,7 +49,11 @@ def _console(*, stderr: bool, terminal: bool) -> Console:
 def progress_bar(
     items: Iterable[T], *, label: str, total: int | None = None, weigh: Callable[[T], int] | None = None
 ) -> Iterator[T]:
-    """Yield `items` while drawing a bar with the time left; draws nothing where no one watches."""
+    """Yield `items` while drawing a bar with the time left; where no one watches, a line now and then for the log."""
+    console = notices()
+    if not console.is_terminal:
+        yield from _logged(items, label=label, total=total, weigh=weigh)
+        return
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -60,9 +70,18 @@ def progress_bar(
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    console = notices()
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console) as progress:
         task = progress.add_task(label, total=total)
         for item in items:
             yield item
             progress.advance(task, 1 if weigh is None else weigh(item))
+
+
+def _logged(items: Iterable[T], *, label: str, total: int | None, weigh: Callable[[T], int] | None) -> Iterator[T]:
+    done, told = 0, time.monotonic()
+    for item in items:
+        yield item
+        done += 1 if weigh is None else weigh(item)
+        if time.monotonic() - told >= LOG_SECONDS:
+            click.echo(f"{label}: {done:,}" + ("" if total is None else f" of {total:,}"), err=True)
+            told = time.monotonic()

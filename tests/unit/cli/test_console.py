@@ -22,3 +22,11 @@ def test_a_long_path_is_not_broken_in_two(capsys: pytest.CaptureFixture[str]) ->
     path = "/very" * 40 + "/long.parquet"
     notices().print(f"written to {path}", markup=False)
     assert path in capsys.readouterr().err
+
+
+def test_long_work_tells_a_log_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("vecveil.cli.console.LOG_SECONDS", 0.0)
+    assert list(progress_bar([500, 507], label="protecting", total=1007, weigh=int)) == [500, 507]
+    assert capsys.readouterr().err == "protecting: 500 of 1,007\nprotecting: 1,007 of 1,007\n"
