@@ -74,7 +74,8 @@ class ResumableOutput:
                 raise exists_already(path)
 
     def _resume(self, job: Mapping[str, Any]) -> None:
-        for draft in self._folder.glob(".*.draft"):
+        # Only what a killed run of ours left: the folder might turn out to be someone else's.
+        for draft in (*self._folder.glob(".job.json.*.draft"), *self._folder.glob(".part-*.draft")):
             draft.unlink()
         record = self._folder / "job.json"
         parts = sorted(self._folder.glob(f"part-*{self._path.suffix}"))

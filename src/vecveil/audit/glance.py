@@ -11,7 +11,8 @@ from vecveil.accounting import Dials
 from vecveil.attacks import ConceptProbe, ProbeScore
 from vecveil.core.arrays import Embeddings
 from vecveil.core.progress import Progress, silent
-from vecveil.mechanisms import MECHANISMS, Mechanism
+from vecveil.mechanisms import Mechanism
+from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.shapes import ContrastPairs
 from vecveil.utility import NeighboursKept
 from vecveil.veil import Veil
@@ -77,13 +78,9 @@ class Glance:
         )
 
     def _laplace(self, veil: Veil, ratio: float) -> tuple[Mechanism, Dials]:
-        unit = MECHANISMS.load("laplace").for_shape(
-            epsilon=1.0, variances=np.ones(veil.shape.dimensions), axes=None, centre=None
-        )
-        # Its noise is exactly proportional to 1/epsilon.
-        epsilon = unit.noise_ratio(veil.typical.signal) / ratio
-        mechanism = MECHANISMS.load("laplace").for_shape(
-            epsilon=epsilon, variances=np.ones(veil.shape.dimensions), axes=None, centre=None
-        )
+        dimensions = veil.shape.dimensions
+        # The length of its noise is exactly proportional to 1/epsilon.
+        epsilon = LaplaceMechanism(epsilon=1.0, dimensions=dimensions).noise_ratio(veil.typical.signal) / ratio
+        mechanism = LaplaceMechanism(epsilon=epsilon, dimensions=dimensions)
         loss = epsilon * veil.typical.euclidean_pair
         return mechanism, Dials(epsilon=epsilon, distance="Euclidean distance", noise_ratio=ratio, pair_loss=loss)

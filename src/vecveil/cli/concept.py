@@ -10,7 +10,7 @@ import click
 
 from vecveil.cli.console import output, progress_bar
 from vecveil.cli.marking import marked
-from vecveil.cli.options import FILE, text_options
+from vecveil.cli.options import FILE, contrast_option, text_options
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -24,13 +24,7 @@ CHUNK = 512
 @click.argument("texts_file", metavar="TEXTS", type=FILE)
 @text_options
 @click.option("--examples", default=5, show_default=True, type=click.IntRange(min=0), help="Number of texts to show.")
-@click.option(
-    "--contrast",
-    type=click.Choice(["removal", "replacement"]),
-    default="removal",
-    show_default=True,
-    help="Kind of the pairs, as for learn.",
-)
+@contrast_option
 @click.option("--seed", default=0, show_default=True, help="Chooses the replacements, as for learn.")
 @click.option(
     "--pairs",

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.options import FILE, one_of_these, text_options
+from vecveil.cli.options import FILE, contrast_option, one_of_these, text_options
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import SHAPE_LEARNERS
@@ -36,13 +36,7 @@ from vecveil.shapes import SHAPE_LEARNERS
     help="One setting of the shape learner, such as penalty=0.3.",
 )
 @click.option("--mechanism", default="mahalanobis", show_default=True, help=one_of_these("Mechanism", MECHANISMS))
-@click.option(
-    "--contrast",
-    type=click.Choice(["removal", "replacement"]),
-    default="removal",
-    show_default=True,
-    help="Compare a text with itself without the concept, or with another of its category in place.",
-)
+@contrast_option
 @click.option("--epsilon", type=float, metavar="E", help="Literal budget to keep in the veil.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the learner. Noise is never seeded by it.")
 @click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")

@@ -21,6 +21,15 @@ FILE = click.Path(path_type=Path)
 """Existence is checked by the library, whose errors say more."""
 
 
+contrast_option = click.option(
+    "--contrast",
+    type=click.Choice(["removal", "replacement"]),
+    default="removal",
+    show_default=True,
+    help="Pair a text with itself without the concept, or with another of its category in its place.",
+)
+
+
 def one_of_these(what: str, registry: Registry[Any]) -> str:
     """Return the help of an option that takes a registered name."""
     return f"{what}: {', '.join(registry.names())}."

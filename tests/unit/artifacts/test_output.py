@@ -192,3 +192,12 @@ def test_a_column_of_categories_survives_the_parts(tmp_path: Path) -> None:
         output.append(batch)
         output.finish(batch.schema, {})
     assert pq.read_table(tmp_path / "out.parquet")["ward"].to_pylist() == [3, 4, 3]
+
+
+def test_hidden_files_of_someone_else_are_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "out.parquet.parts"
+    folder.mkdir()
+    (folder / ".thesis.draft").write_text("mine")
+    with pytest.raises(VecveilError, match="holds something else"):
+        _go_on(tmp_path / "out.parquet")
+    assert (folder / ".thesis.draft").read_text() == "mine"
