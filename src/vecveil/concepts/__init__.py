@@ -17,6 +17,7 @@ from vecveil.concepts.registry import CONCEPTS
 from vecveil.concepts.span import Span
 from vecveil.concepts.terms import Terms
 from vecveil.concepts.token_classification import TokenClassification
+from vecveil.concepts.tokens import SensitiveToken, sensitive_tokens, words
 from vecveil.concepts.toml_file import dump_concept, load_concept
 from vecveil.concepts.union import Union
 from vecveil.core.checks import one_of
@@ -27,6 +28,7 @@ __all__ = [
     "Concept",
     "ContrastSet",
     "Passage",
+    "SensitiveToken",
     "Span",
     "Union",
     "annotated",
@@ -36,7 +38,9 @@ __all__ = [
     "load_concept",
     "patterns",
     "presidio",
+    "sensitive_tokens",
     "terms",
+    "words",
 ]
 
 EntityBackend = Literal["spacy", "transformers"]

@@ -68,6 +68,11 @@ def parse_concept(text: str, *, folder: Path, source: str = "concept") -> Concep
         raise InvalidInputError(f"{source}: {error}") from None
 
 
+def concept_from_settings(settings: Mapping[str, Any], *, folder: Path) -> Concept:
+    """Return the concept whose `settings()` these are, as a veil keeps them where it was asked to."""
+    return _concept(settings if "part" in settings else {"part": [dict(settings)]}, folder)
+
+
 def dump_concept(concept: Concept) -> str:
     """Return the TOML document that `load_concept` reads back as `concept`. Holds private terms."""
     settings = concept.settings()

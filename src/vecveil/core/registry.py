@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
+from vecveil.core.checks import one_of
 from vecveil.core.errors import UnknownNameError
 
 T = TypeVar("T")
@@ -42,6 +43,16 @@ class Registry(Generic[T]):
             if point.name == name:
                 return cast(T, point.load())
         raise UnknownNameError(self.kind, name, self.names())
+
+
+def build(registry: Registry[type[T]], name: str, settings: Mapping[str, Any]) -> T:
+    """Return the component registered as `name`, a dataclass, with `settings` over its defaults."""
+    component: Any = registry.load(name)
+    known = {field.name for field in fields(component)}
+    built: T = component(
+        **{one_of(key, known, f"setting of the {registry.kind} {name!r}"): value for key, value in settings.items()}
+    )
+    return built
 
 
 @cache
