@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from support.mteb_tasks import SharedWordsSTS, loaded
+from support.tasks import DOCUMENTS, JUDGEMENTS, PAIRS, QUERIES, TEXTS
+
+from vecveil.audit import tasks
+from vecveil.audit.tasks import build_task
+from vecveil.core.errors import InvalidInputError, UnknownNameError
+from vecveil.core.registry import Registry
+from vecveil.testing.tasks import WordEncoder
+from vecveil.utility import Encoder, Neighbours, Retrieval, Sts, TaskScores
+from vecveil.utility.mteb import Mteb
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["sentence1", "sentence2", "score", "split"])
+        writer.writerows((*pair, "test" if row % 3 else "2012") for row, pair in enumerate(PAIRS))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    columns = {
+        "corpus": {"id": list(DOCUMENTS), "text": list(DOCUMENTS.values())},
+        "queries": {"id": list(QUERIES), "text": list(QUERIES.values())},
+        "qrels": {
+            "query_id": [query for query, grades in JUDGEMENTS.items() for _ in grades],
+            "doc_id": [document for grades in JUDGEMENTS.values() for document in grades],
+            "score": [grade for grades in JUDGEMENTS.values() for grade in grades.values()],
+        },
+    }
+    (tmp_path / "topics").mkdir()
+    for name, table in columns.items():
+        parquet.write_table(pa.table(table), tmp_path / "topics" / f"{name}.parquet")
+    return tmp_path / "topics"
+
+
+def test_neighbours_are_of_the_texts_at_hand() -> None:
+    task = build_task("neighbours,neighbours=4,protected=documents", texts=TEXTS)
+    assert task == Neighbours(texts=TEXTS, neighbours=4, protected="documents")
+
+
+def test_neighbours_may_be_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    task = build_task(f"neighbours:{tmp_path / 'notes.txt'}", texts=["other"])
+    assert task == Neighbours(texts=TEXTS, source="notes.txt")
+
+
+def test_sts_is_read_from_a_file(pairs: Path) -> None:
+    task = build_task(f"sts:{pairs}")
+    assert isinstance(task, Sts)
+    assert tuple(zip(task.first, task.second, task.scores, strict=True)) == PAIRS
+    assert task.label == "sts:pairs.csv"
+
+
+def test_a_split_may_be_a_number(pairs: Path) -> None:
+    task = build_task(f"sts:{pairs},split=2012,protected=queries")
+    assert isinstance(task, Sts)
+    assert len(task.scores) == len(PAIRS) // 3
+    assert task.label == "sts:pairs.csv[2012] (queries protected)"
+
+
+def test_columns_may_have_other_names(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text(
+        '{"a": "x", "b": "y", "gold": 1}\n{"a": "x", "b": "z", "gold": 2}\n', encoding="utf-8"
+    )
+    task = build_task(f"sts:{tmp_path / 'p.jsonl'},sentence1=a,sentence2=b,score=gold")
+    assert task == Sts(first=("x", "x"), second=("y", "z"), scores=(1.0, 2.0), source="p.jsonl")
+
+
+def test_retrieval_is_read_from_a_folder(folder: Path) -> None:
+    task = build_task(f"retrieval:{folder},queries=3,protected=documents,same_ids=true")
+    assert isinstance(task, Retrieval)
+    assert task.same_ids
+    assert len(task.queries) == 3
+    assert task.label == "retrieval:topics[3 queries] (documents protected)"
+    assert task.score(WordEncoder()).scores["ndcg@10"] > 0.9
+
+
+def test_mteb_is_asked_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def load(name: str, **settings: str) -> Any:
+        asked.append((name, settings))
+        return loaded(SharedWordsSTS)
+
+    monkeypatch.setattr(tasks, "load_mteb", load)
+    task = build_task("mteb:SharedWordsSTS,split=test")
+    assert isinstance(task, Mteb)
+    assert task.label == "mteb:SharedWordsSTS[test]"
+    assert asked == [("SharedWordsSTS", {"split": "test"})]
+
+
+def test_an_unknown_task_is_refused_with_a_guess() -> None:
+    with pytest.raises(UnknownNameError, match="unknown utility task 'neighbors'; did you mean 'neighbours'"):
+        build_task("neighbors")
+
+
+def test_an_unknown_setting_is_refused_with_a_guess(pairs: Path, folder: Path) -> None:
+    with pytest.raises(UnknownNameError, match="setting of the utility task 'sts' 'splits'; did you mean 'split'"):
+        build_task(f"sts:{pairs},splits=test")
+    with pytest.raises(UnknownNameError, match="setting of the utility task 'retrieval' 'judgements'"):
+        build_task(f"retrieval:{folder},judgements=1")
+    with pytest.raises(UnknownNameError, match="setting of the utility task 'neighbours' 'text_column'"):
+        build_task("neighbours,text_column=body", texts=TEXTS)
+    with pytest.raises(UnknownNameError, match="unknown protected side 'docs'"):
+        build_task(f"sts:{pairs},protected=docs")
+
+
+@pytest.mark.parametrize(("name", "what"), [("sts", "FILE"), ("retrieval", "FOLDER"), ("mteb", "NAME")])
+def test_a_task_that_needs_data_says_so(name: str, what: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"the utility task '{name}' needs a {what}: write {name}:{what}"):
+        build_task(name)
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(InvalidInputError, match=r"there is no file nowhere\.csv"):
+        build_task("sts:nowhere.csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foreign:
+    """A task of another package."""
+
+    target: str = ""
+    strict: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"foreign:{self.target}"
+
+    def score(self, encoder: Encoder) -> TaskScores:
+        return TaskScores(main="one", scores={"one": 1.0}, protected="both", cases=len(encoder.clean(["a"])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aimless:
+    """A task of another package that is about nothing in particular."""
+
+    label: str = "aimless"
+
+    def score(self, encoder: Encoder) -> TaskScores:
+        return Foreign().score(encoder)
+
+
+def test_a_task_of_another_package_gets_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"foreign": f"{__name__}:Foreign", "aimless": f"{__name__}:Aimless"}
+    monkeypatch.setattr(tasks, "UTILITY_TASKS", Registry(kind="utility task", builtin=names, group="vecveil.nothing"))
+    assert build_task("foreign:here,strict=true") == Foreign(target="here", strict=True)
+    assert build_task("foreign") == Foreign()
+    with pytest.raises(UnknownNameError, match="'strikt'; did you mean 'strict'"):
+        build_task("foreign,strikt=true")
+    with pytest.raises(InvalidInputError, match="'aimless' takes nothing after a colon, got 'here'"):
+        build_task("aimless:here")

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.tasks import DOCUMENTS, JUDGEMENTS, QUERIES
+
+from vecveil.core.arrays import Embeddings
+from vecveil.core.errors import InvalidInputError
+from vecveil.testing.tasks import WordEncoder
+from vecveil.utility import Retrieval
+
+TASK = Retrieval(queries=QUERIES, documents=DOCUMENTS, judgements=JUDGEMENTS)
+
+
+class Angles:
+    """Gives the text "30" a vector of that many degrees."""
+
+    def clean(self, texts: Sequence[str]) -> Embeddings:
+        radians = np.deg2rad([float(text) for text in texts])
+        return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+
+    released = clean
+
+
+DEGREES = {f"d{angle}": str(angle) for angle in range(0, 170, 10)}
+"""For a query at 0 degrees, the document at 10 degrees comes second, and so on."""
+
+
+def test_scores_follow_the_ranks_of_relevant_documents() -> None:
+    task = Retrieval(queries={"q": "0"}, documents=DEGREES, judgements={"q": {"d10": 1, "d30": 2, "d150": 1, "d0": 0}})
+    found = task.score(Angles())
+    gain = 1 / np.log2(3) + 2 / np.log2(5)
+    ideal = 2 / np.log2(2) + 1 / np.log2(3) + 1 / np.log2(4)
+    assert found.scores == pytest.approx(
+        {
+            "ndcg@10": gain / ideal,
+            "recall@10": 2 / 3,
+            "recall@100": 1.0,
+            "map@10": (1 / 2 + 2 / 4) / 3,
+            "mrr@10": 1 / 2,
+        }
+    )
+    assert (found.main, found.cases) == ("ndcg@10", 1)
+
+
+def test_the_reciprocal_rank_is_cut_at_ten() -> None:
+    task = Retrieval(queries={"q": "0"}, documents=DEGREES, judgements={"q": {"d110": 1}})
+    assert task.score(Angles()).scores["mrr@10"] == 0.0
+
+
+def test_queries_without_a_relevant_document_are_left_out() -> None:
+    queries = {"found": "0", "unjudged": "50", "nothing": "90"}
+    task = Retrieval(queries=queries, documents=DEGREES, judgements={"found": {"d0": 1}, "nothing": {"d90": 0}})
+    scores = task.score(Angles())
+    assert scores.cases == 1
+    assert scores.scores["ndcg@10"] == 1.0
+
+
+def test_a_relevant_document_that_is_not_there_counts_as_not_found() -> None:
+    task = Retrieval(queries={"q": "0"}, documents=DEGREES, judgements={"q": {"d0": 1, "elsewhere": 1}})
+    assert task.score(Angles()).scores["recall@100"] == 0.5
+
+
+def test_a_query_that_is_a_document_does_not_find_itself() -> None:
+    task = Retrieval(queries={"d0": "0"}, documents=DEGREES, judgements={"d0": {"d10": 1}})
+    assert task.score(Angles()).scores["mrr@10"] == 0.5
+    assert replace(task, same_ids=True).score(Angles()).scores["mrr@10"] == 1.0
+
+
+def test_one_protected_side_costs_less_than_two() -> None:
+    found = [replace(TASK, protected=side).score(WordEncoder(noise=1.5)) for side in ("both", "queries", "documents")]
+    both, queries, documents = (scores.scores["ndcg@10"] for scores in found)
+    assert both < min(queries, documents)
+
+
+def test_the_label_names_source_and_side() -> None:
+    assert replace(TASK, source="fiqa", protected="documents").label == "retrieval:fiqa (documents protected)"
+
+
+def test_no_text_is_in_what_a_task_prints() -> None:
+    assert repr(TASK) == "Retrieval(protected='both', same_ids=False, source='')"
+
+
+def test_data_without_a_task_in_it_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="needs documents, got none"):
+        replace(TASK, documents={})
+    with pytest.raises(InvalidInputError, match="relevant document, got none among 6 queries and 1 judged"):
+        replace(TASK, judgements={"another": {"d0": 1}})
+    with pytest.raises(InvalidInputError, match="same_ids must be true or false, got 'yes'"):
+        replace(TASK, same_ids="yes")
+    with pytest.raises(InvalidInputError, match="unknown protected side 'all'"):
+        replace(TASK, protected="all")
