@@ -17,6 +17,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"epochs": 30, "normalise": "level"},
         {"epochs": 30, "loss": "sum", "held_out": 0.0},
     ],
+    "integrated-gradients": [{"steps": 8}, {"steps": 8, "baseline": "zero", "normalise": "level", "floor": 1e-6}],
 }
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from vecveil.core.progress import Progress, silent
+from vecveil.shapes.attacker import Attacker
 from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
 
@@ -33,4 +34,30 @@ class ShapeLearner(Protocol):
 
     def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape for `pairs`; the same pairs and generator state give the same shape."""
+        ...
+
+
+@runtime_checkable
+class AdversarialLearner(ShapeLearner, Protocol):
+    """A learner that looks through an attack: a veil trains the one that it names, and hands it in."""
+
+    @property
+    def attack(self) -> str:
+        """Name of the attack."""
+        ...
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        """Settings of that attack, over its defaults."""
+        ...
+
+    def fit(
+        self,
+        pairs: ContrastPairs,
+        rng: np.random.Generator,
+        *,
+        attacker: Attacker | None = None,
+        progress: Progress = silent,
+    ) -> FittedShape:
+        """Return the shape for `pairs`; without an attacker there is nothing to look through, which is an error."""
         ...

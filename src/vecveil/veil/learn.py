@@ -10,13 +10,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from vecveil.attacks import build_attack
 from vecveil.concepts import Concept, Passage, contrast_set
+from vecveil.concepts.passage import passages
 from vecveil.core.checks import at_least, budget
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.mechanisms import MECHANISMS
-from vecveil.shapes import ContrastPairs, build_learner
+from vecveil.shapes import AdversarialLearner, ContrastPairs, build_learner
+from vecveil.veil.attacker import CorpusAttacker
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.typical import TypicalLengths
@@ -67,6 +70,8 @@ def learn(
         raise InvalidInputError(f"concept must be a concept, such as vv.terms(...), got {type(concept).__name__}")
     # Names and settings first: a misspelt one should not come to light after an hour of embedding.
     learner = build_learner(shape, preset=preset, settings=settings)
+    if isinstance(learner, AdversarialLearner):
+        attack = build_attack(learner.attack, learner.attack_settings)
     if not MECHANISMS.load(mechanism).takes_shape and shape != "uniform":
         raise InvalidInputError(
             f"the mechanism {mechanism!r} adds the same noise along every axis and can't follow the shape {shape!r}; "
@@ -77,9 +82,10 @@ def learn(
         budget(epsilon)
     model = resolve_embedder(embedder, cache=None if cache is None else Path(cache))
 
+    corpus = passages(texts)
     pairs_of_texts = contrast_set(
         concept,
-        texts,
+        corpus,
         kind=contrast,
         seed=seed,
         drop_empty=drop_empty,
@@ -99,7 +105,21 @@ def learn(
         embed_texts(model, pairs_of_texts.with_concept, label="embedding with the concept", progress=progress),
         embed_texts(model, pairs_of_texts.without_concept, label="embedding without it", progress=progress),
     )
-    fitted = learner.fit(pairs, np.random.default_rng(seed), progress=progress)
+    rng = np.random.default_rng(seed)
+    if isinstance(learner, AdversarialLearner):
+        attacker = CorpusAttacker.of(
+            attack,
+            concept,
+            corpus=corpus,
+            contrast=pairs_of_texts,
+            pairs=pairs,
+            embedder=model,
+            rng=rng,
+            progress=progress,
+        )
+        fitted = learner.fit(pairs, rng, attacker=attacker, progress=progress)
+    else:
+        fitted = learner.fit(pairs, rng, progress=progress)
     unit = MECHANISMS.load(mechanism).for_shape(
         epsilon=1.0, variances=fitted.shape.variances, axes=fitted.shape.axes, centre=fitted.shape.centre
     )

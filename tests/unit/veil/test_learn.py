@@ -116,6 +116,11 @@ def test_flags_accept_what_is_refused_otherwise() -> None:
         ({"shape": "hard-concrete", "preset": "papr"}, "'papr'; did you mean 'paper'"),
         ({"preset": "paper"}, "has no presets"),
         ({"shape": "hard-concrete", "settings": {"epoch": 3}}, "'epoch'; did you mean 'epochs'"),
+        ({"shape": "integrated-gradients", "settings": {"attack": "mcl"}}, "unknown attack 'mcl'; did you mean 'mlc'"),
+        (
+            {"shape": "integrated-gradients", "settings": {"attack_settings": {"epoch": 3}}},
+            "setting of the attack 'mlc' 'epoch'; did you mean 'epochs'",
+        ),
         ({"embedder": "minilmm"}, "unknown embedder 'minilmm'; did you mean 'minilm'"),
         ({"contrast": "replace"}, "unknown kind of contrast 'replace'"),
     ],
@@ -178,3 +183,24 @@ def test_a_label_that_is_found_nowhere_is_named(private_texts: list[str]) -> Non
 def test_what_is_no_concept_is_refused(private_texts: list[str]) -> None:
     with pytest.raises(InvalidInputError, match=r"such as vv\.terms\(\.\.\.\), got str"):
         _learn(private_texts, cast(Concept, "diabetes"))
+
+
+def test_a_shape_is_learned_through_an_attack_on_the_same_texts() -> None:
+    illnesses = ("gout", "asthma", "zoster")
+    texts = [f"Patient {n} has {illnesses[n % 3]} again." if n % 2 else f"Visit {n} was calm." for n in range(90)]
+    options: dict[str, Any] = {
+        "shape": "integrated-gradients",
+        "settings": {"steps": 8, "attack_settings": {"hidden": [16], "patience": 20, "learning_rate": 0.05}},
+    }
+    veil = _learn([*texts, " "], terms(*illnesses), **options)
+    assert veil.provenance.facts["token_instances"] == 45
+    assert veil.provenance.facts["held_out_recall"] > 0.5
+    assert veil.provenance.learner["attack_settings"] == {"hidden": [16], "patience": 20, "learning_rate": 0.05}
+    assert veil.shape.variances.max() > 1.5 * veil.shape.variances.min()
+    assert _learn([*texts, " "], terms(*illnesses), **options).digest() == veil.digest()
+
+
+def test_an_attack_needs_two_words_to_tell_apart(private_texts: list[str]) -> None:
+    with pytest.raises(InvalidInputError, match="at least 2 sensitive words") as refused:
+        _learn(private_texts, shape="integrated-gradients")
+    assert PRIVATE_WORD not in str(refused.value)

@@ -1,0 +1,105 @@
+"""SPARSE-WB: noise in proportion to how much each dimension tells an attack that the defender can look into."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from vecveil.core.checks import at_least, fraction, one_of
+from vecveil.core.errors import InvalidInputError, MissingExtraError, VecveilWarning
+from vecveil.core.progress import Progress, silent
+from vecveil.shapes.attacker import Attacker
+from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.normalisation import Normalisation, variances_from_weights
+from vecveil.shapes.pairs import ContrastPairs
+from vecveil.shapes.shape import NoiseShape
+
+Baseline = Literal["mean", "zero"]
+
+HARDLY_READS = 0.1
+"""An attack that reads less than this share of held-out words has gradients that say little of the concept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegratedGradients:
+    """Weigh each dimension by its share in what a trained attack makes of the sensitive words.
+
+    For each sensitive word of each text, Integrated Gradients divides the attack's logit of that word, less its logit
+    at a baseline, among the dimensions of the vector. The weight of a dimension is the mean size of its shares. The
+    paper does not say what the baseline is, whether logits or probabilities are divided, nor how shares become one
+    shape; that is as here. It takes an attack on sentences where this takes one on words.
+
+    Attributes:
+        attack: Name of the attack to look into. Its trained form must have gradients, as that of `mlc` has.
+        attack_settings: Settings of that attack, over its defaults.
+        baseline: Where the path to a vector starts: at the `mean` of the corpus, or, as is customary for pictures, at
+            `zero`. Seen from zero, a dimension that is nearly the same in all texts can get most of the noise.
+        steps: Points on the path at which gradients are taken.
+        normalise: How weights become variances.
+        floor: Smallest variance (the paper's δ).
+    """
+
+    attack: str = "mlc"
+    attack_settings: Mapping[str, Any] = field(default_factory=dict)
+    baseline: Baseline = "mean"
+    steps: int = 50
+    normalise: Normalisation = "trace"
+    floor: float = 0.1
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": {"floor": 1e-6}}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attack, str):
+            raise InvalidInputError(f"attack must be the name of an attack, got {self.attack!r}")
+        if not isinstance(self.attack_settings, Mapping):
+            raise InvalidInputError(f"attack_settings must be a table, got {self.attack_settings!r}")
+        one_of(self.baseline, get_args(Baseline), "baseline")
+        at_least(self.steps, 1, "steps")
+        one_of(self.normalise, get_args(Normalisation), "normalisation")
+        fraction(self.floor, "floor")
+
+    def fit(
+        self,
+        pairs: ContrastPairs,
+        rng: np.random.Generator,
+        *,
+        attacker: Attacker | None = None,
+        progress: Progress = silent,
+    ) -> FittedShape:
+        """Return the shape, with how well the attack reads and how far two halves of the texts agree on it."""
+        if attacker is None:
+            raise InvalidInputError("the shape 'integrated-gradients' looks into an attack, got no attacker")
+        if attacker.vectors.shape[1] != pairs.dimensions:
+            raise InvalidInputError(
+                f"the attacker's vectors must have {pairs.dimensions} dimensions, got {attacker.vectors.shape[1]}"
+            )
+        try:
+            from vecveil.shapes.attribution import attributed, held_out_recall, token_instances
+        except ImportError:
+            raise MissingExtraError("captum", "audit") from None
+        attack = attacker.train(attacker.vectors, rng, progress=progress)
+        instances = token_instances(attacker, attack)
+        recall, asked = held_out_recall(attacker, attack)
+        if recall < HARDLY_READS:
+            message = (
+                f"the attack {self.attack!r} reads {recall:.0%} of {asked} sensitive words in held-out texts: its "
+                "gradients say little about the concept; more texts may help"
+            )
+            warnings.warn(message, VecveilWarning, stacklevel=2)
+        vectors = np.asarray(attacker.vectors, dtype=np.float32)
+        origin = vectors.mean(axis=0) if self.baseline == "mean" else np.zeros_like(vectors[0])
+        found = attributed(attack.network, vectors, instances, origin, rng, steps=self.steps, progress=progress)
+        facts = {
+            "token_instances": float(len(instances)),
+            "top_tenth_share": found.top_tenth_share,
+            "half_correlation": found.half_correlation,
+            "completeness_gap": found.gap,
+            "held_out_recall": recall,
+            "held_out_tokens": float(asked),
+        }
+        variances = variances_from_weights(found.weights, normalise=self.normalise, floor=self.floor)
+        return FittedShape(shape=NoiseShape(variances=variances), facts=facts)
