@@ -1,0 +1,137 @@
+"""Tables of what attackers read: every number, leakage by category, probes, and one measure at a glance."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from vecveil.reports.budget_table import GLANCE_COLUMNS, SETTING_COLUMNS, glance_cells, setting_cells
+from vecveil.reports.cells import Cell, count, number, share, words
+from vecveil.reports.summary import AttackSummary, Summary
+from vecveil.reports.table import Column, Table
+
+Measure = Literal["leakage", "confidence"]
+
+SEEDS_NOTE = (
+    "Numbers are means over the seeds; intervals are 95 % bootstrap intervals over texts and cover those of every seed."
+)
+
+
+def attacks_table(summary: Summary) -> Table:
+    """Return every attack on every point, with all that was measured."""
+    columns = (
+        Column(key="attack", title="Attack", words=True),
+        *SETTING_COLUMNS,
+        Column(key="leakage", title="Leakage", interval=True),
+        Column(key="chance", title="Chance"),
+        Column(key="confidence", title="Confidence", interval=True),
+        Column(key="precision", title="Precision", interval=True),
+        Column(key="top_one", title="Top-1", interval=True),
+        Column(key="auc", title="AUC"),
+        Column(key="similarity", title="Similarity", interval=True),
+        Column(key="tokens", title="Tokens"),
+        Column(key="seeds", title="Seeds"),
+    )
+    rows = tuple(_attack_cells(found) for found in summary.attacks)
+    note = f"Smaller is better for the owner of the texts. {SEEDS_NOTE}"
+    return Table(name="attacks", title="Attacks", note=note, columns=columns, rows=rows)
+
+
+def categories_table(summary: Summary) -> Table:
+    """Return leakage and confidence of every category of the concept, attack by attack."""
+    columns = (
+        Column(key="attack", title="Attack", words=True),
+        *SETTING_COLUMNS,
+        Column(key="category", title="Category", words=True),
+        Column(key="tokens", title="Tokens"),
+        Column(key="leakage", title="Leakage", interval=True),
+        Column(key="confidence", title="Confidence", interval=True),
+        Column(key="seeds", title="Seeds"),
+    )
+    rows = tuple(
+        (
+            words(found.name),
+            *setting_cells(found.point),
+            words(category),
+            count(part.tokens),
+            share(part.leakage),
+            share(part.confidence),
+            count(found.seeds),
+        )
+        for found in summary.attacks
+        for category, part in sorted(found.row.categories.items())
+    )
+    return Table(name="categories", title="Categories", note=SEEDS_NOTE, columns=columns, rows=rows)
+
+
+def probes_table(summary: Summary) -> Table:
+    """Return how well probes tell texts with the concept from the same texts without it."""
+    columns = (
+        Column(key="probe", title="Probe", words=True),
+        *SETTING_COLUMNS,
+        Column(key="auc", title="AUC", interval=True),
+        Column(key="accuracy", title="Accuracy"),
+        Column(key="tested", title="Tested on"),
+        Column(key="seeds", title="Seeds"),
+    )
+    rows = tuple(
+        (
+            words(found.name),
+            *setting_cells(found.point),
+            number(found.row.auc),
+            share(found.row.accuracy),
+            count(found.row.tested),
+            count(found.seeds),
+        )
+        for found in summary.probes
+    )
+    note = f"An AUC of 0.5 is blind, 1 sees everything. {SEEDS_NOTE}"
+    return Table(name="probes", title="Concept probes", note=note, columns=columns, rows=rows)
+
+
+def matrix(summary: Summary, measure: Measure) -> Table:
+    """Return one measure at a glance: a row per point, a column per attack."""
+    columns = tuple(Column(key=name, title=name, interval=True) for name in summary.attack_names)
+    rows = []
+    for point in summary.points:
+        if summary.attacks_on(point):
+            found = [summary.attack(point, name) for name in summary.attack_names]
+            cells = [share(None if one is None else getattr(one.row, measure)) for one in found]
+            rows.append((*glance_cells(point), *cells))
+    return Table(
+        name=f"{measure}-at-a-glance",
+        title=f"{measure.capitalize()} of every attack on every defence",
+        note=SEEDS_NOTE,
+        columns=(*GLANCE_COLUMNS, *columns),
+        rows=tuple(rows),
+    )
+
+
+def probes_matrix(summary: Summary) -> Table:
+    """Return what every probe sees at a glance: a row per point, a column per probe."""
+    names = tuple(dict.fromkeys(found.name for found in summary.probes))
+    found = {(probe.point, probe.name): probe.row.auc for probe in summary.probes}
+    rows = tuple(
+        (*glance_cells(point), *(number(found.get((point, name))) for name in names))
+        for point in summary.points
+        if any((point, name) in found for name in names)
+    )
+    columns = (*GLANCE_COLUMNS, *(Column(key=name, title=f"{name}, AUC", interval=True) for name in names))
+    title = "AUC of every probe on every defence"
+    return Table(name="probes-at-a-glance", title=title, note=SEEDS_NOTE, columns=columns, rows=rows)
+
+
+def _attack_cells(found: AttackSummary) -> tuple[Cell, ...]:
+    row = found.row
+    return (
+        words(found.name),
+        *setting_cells(found.point),
+        share(row.leakage),
+        share(row.chance),
+        share(row.confidence),
+        share(row.precision),
+        share(row.top_one),
+        number(row.auc),
+        number(row.similarity),
+        count(row.tokens),
+        count(found.seeds),
+    )

@@ -1,0 +1,73 @@
+"""A table that people read as Markdown or HTML and machines as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vecveil.reports.cells import Cell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column: its name in files, its title for people, and what its cells hold: words, numbers, or intervals."""
+
+    key: str
+    title: str
+    words: bool = False
+    interval: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows under columns.
+
+    Attributes:
+        name: Of its file.
+        title: Its heading.
+        note: What a reader must know to read it.
+        columns: From left to right.
+        rows: From top to bottom, one cell per column.
+    """
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def markdown(self) -> str:
+        """Return heading, note and rows."""
+        if not self.rows:
+            return f"## {self.title}\n\nNothing of this kind was run.\n"
+        titles = [_plain(column.title) for column in self.columns]
+        rules = ["---" if column.words else "---:" for column in self.columns]
+        rows = [[_plain(str(cell)) for cell in row] for row in self.rows]
+        lines = [f"| {' | '.join(line)} |" for line in (titles, rules, *rows)]
+        return "\n".join((f"## {self.title}", "", self.note, "", *lines, ""))
+
+    def csv(self) -> str:
+        """Return the values; a column with intervals takes three."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([name for column in self.columns for name in _names(column)])
+        for row in self.rows:
+            writer.writerow([value for pair in zip(self.columns, row, strict=True) for value in _values(*pair)])
+        return stream.getvalue()
+
+
+def _names(column: Column) -> Sequence[str]:
+    return (column.key, f"{column.key}_low", f"{column.key}_high") if column.interval else (column.key,)
+
+
+def _values(column: Column, cell: Cell) -> Sequence[str | float | None]:
+    return (cell.value, cell.low, cell.high) if column.interval else (cell.value,)
+
+
+def _plain(text: str) -> str:
+    """Return `text` so that no sign in it ends a cell or starts a markup."""
+    for sign in "\\|<>*_`[]":
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split())

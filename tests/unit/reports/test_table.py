@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from vecveil.audit.estimate import Estimate
+from vecveil.reports.cells import Cell, share, words
+from vecveil.reports.table import Column, Table
+
+ESTIMATE = Estimate(value=0.531, low=0.5, high=0.5625)
+
+
+def table(*rows: tuple[Cell, ...]) -> Table:
+    columns = Column(key="who", title="Who", words=True), Column(key="leakage", title="Leakage", interval=True)
+    return Table(name="t", title="A table", note="A note.", columns=columns, rows=rows)
+
+
+def test_machines_read_full_numbers_and_the_ends_of_intervals() -> None:
+    lines = list(csv.DictReader(io.StringIO(table((words("a, b"), share(ESTIMATE)), (words("c"), share(None))).csv())))
+    assert lines == [
+        {"who": "a, b", "leakage": "0.531", "leakage_low": "0.5", "leakage_high": "0.5625"},
+        {"who": "c", "leakage": "", "leakage_low": "", "leakage_high": ""},
+    ]
+
+
+def test_markdown_aligns_words_left_and_numbers_right() -> None:
+    assert table((words("a"), share(0.5))).markdown() == (
+        "## A table\n\nA note.\n\n| Who | Leakage |\n| --- | ---: |\n| a | 50.0% |\n"
+    )
+
+
+def test_no_sign_in_a_cell_breaks_out_of_it() -> None:
+    line = table((words("a|b\n<img> `x` [y](z)"), share(0.5))).markdown().splitlines()[-1]
+    assert line == r"| a\|b \<img\> \`x\` \[y\](z) | 50.0% |"
+
+
+def test_an_empty_table_says_so() -> None:
+    assert table().markdown() == "## A table\n\nNothing of this kind was run.\n"
