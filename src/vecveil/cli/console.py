@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -19,6 +21,9 @@ PIPE_WIDTH = 100
 
 LOG_SECONDS = 60.0
 """How often long work tells a log how far it is."""
+
+_DRAWN: list[Progress] = []
+"""The bars on the terminal, of which there can be one set; empty while nothing is drawn."""
 
 
 def output() -> Console:
@@ -70,18 +75,33 @@ def progress_bar(
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(label, total=total)
+    with ExitStack() as held:
+        if not _DRAWN:
+            _DRAWN.append(held.enter_context(Progress(*columns, console=console)))
+            held.callback(_DRAWN.clear)
+        # Work inside other work gets a line below it, and takes the line away when it is done or left.
+        task = _DRAWN[0].add_task(label, total=total)
+        held.callback(_DRAWN[0].remove_task, task)
         for item in items:
             yield item
-            progress.advance(task, 1 if weigh is None else weigh(item))
+            _DRAWN[0].advance(task, 1 if weigh is None else weigh(item))
 
 
 def _logged(items: Iterable[T], *, label: str, total: int | None, weigh: Callable[[T], int] | None) -> Iterator[T]:
-    done, told = 0, time.monotonic()
+    done, started = 0, time.monotonic()
+    told = started
     for item in items:
         yield item
         done += 1 if weigh is None else weigh(item)
-        if time.monotonic() - told >= LOG_SECONDS:
-            click.echo(f"{label}: {done:,}" + ("" if total is None else f" of {total:,}"), err=True)
-            told = time.monotonic()
+        now = time.monotonic()
+        if now - told >= LOG_SECONDS:
+            rest = "" if total is None else f" of {total:,}{_time_left(done, total, now - started)}"
+            click.echo(f"{label}: {done:,}{rest}", err=True)
+            told = now
+
+
+def _time_left(done: int, total: int, seconds: float) -> str:
+    if not 0 < done < total:
+        return ""
+    minutes = seconds * (total - done) / done / 60
+    return f", about {minutes:,.0f} minute{'' if round(minutes) == 1 else 's'} left" if minutes >= 1 else ""

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from vecveil.cli.audit import NOISE_RATIOS, present_audit
 from vecveil.cli.console import notices, output, progress_bar
-from vecveil.cli.demo_results import comparison, keep_picture, keep_results, results_table
+from vecveil.cli.demo_results import comparison, keep_picture
 from vecveil.cli.marking import marked
-from vecveil.cli.options import FILE
+from vecveil.cli.options import FILE, Stopped
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vecveil.concepts import Concept
-
-NOISE_RATIOS = (0.5, 1.0, 2.0)
+    from vecveil.embedders import Embedder
+    from vecveil.veil import Veil
 
 READING = """\
-How to read it: ε is the literal privacy loss, in nats, per unit of the distance d. Noise is its length over the \
-length of an embedding. Pair loss is the worst case for the median pair of a text with the concept and the same text \
-without it; above 10 nats it promises nothing by itself, and what protects is what attacks fail to find. Kept is the \
-share of the ten nearest neighbours that stay, with both sides protected, and with documents only. The probe is an \
-MLP trained on vectors protected in the same way to tell a text with the concept from the same text without it, \
-measured on pairs it has not seen: 0.5 is blind, 1 sees everything."""
+How to read it: the budget is the length of the noise over the length of an embedding. Under mlc, nearest and \
+averaging stands the leakage: the share of private words that the attack reads back out of vectors it has not seen, \
+after training on vectors protected in the same way (averaging gets eight releases of each record). The probes tell a \
+text with the concept from the same text without it: 0.5 is blind, 1 sees everything. Neighbours is the share of the \
+ten nearest neighbours that stay, with both sides protected, and with documents only."""
 
 
 @click.command(short_help="Go the whole way on the bundled sample.")
@@ -33,54 +35,67 @@ measured on pairs it has not seen: 0.5 is blind, 1 sees everything."""
 @click.option("--preset", help="Named settings of the shape learner, such as 'paper'.")
 @click.option("--embedder", default="minilm", show_default=True, help="Embedder, as for learn.")
 @click.option(
-    "--texts", default=3000, show_default=True, type=click.IntRange(min=100), help="Number of sample sentences."
+    "--texts", default=3000, show_default=True, type=click.IntRange(min=300), help="Number of sample sentences."
 )
-@click.option("--seed", default=0, show_default=True, help="Of the learner, of the table's noise and of the probe.")
-@click.option("--out", type=FILE, metavar="DIR", help="Keep sample, concept, veil, protected vectors and results here.")
+@click.option("--seed", default=0, show_default=True, help="Of the learner, and of the audit's noise and attackers.")
+@click.option(
+    "--out",
+    type=FILE,
+    default=Path("vecveil-demo"),
+    show_default=True,
+    metavar="DIR",
+    help="Where sample, concept, veil, protected vectors and the report go.",
+)
 @click.option("--picture", type=FILE, metavar="FILE.svg", help="Write the table as a picture.")
 def demo(
-    *, shape: str, preset: str | None, embedder: str, texts: int, seed: int, out: Path | None, picture: Path | None
+    *, shape: str, preset: str | None, embedder: str, texts: int, seed: int, out: Path, picture: Path | None
 ) -> None:
-    """Learn and apply a veil for "disease and age" on made-up clinical sentences, and attack the result.
+    """Learn and apply a veil for "disease and age" on made-up clinical sentences, attack it, and write the report.
 
-    The sample is synthetic and public, so its embeddings are cached, and the noise of the table is seeded to make the
+    The sample is synthetic and public, so its embeddings are cached, and the noise of the audit is seeded to make the
     numbers repeatable. Neither is done with your own texts.
     """
     from vecveil import samples
-    from vecveil.audit import Glance
-    from vecveil.concepts import contrast_set, load_concept
-    from vecveil.shapes import ContrastPairs
+    from vecveil.audit import AuditFolder, AuditPlan, Budget, prepare, run_audit
+    from vecveil.concepts import load_concept
     from vecveil.veil import learn
-    from vecveil.veil.embedding import embed_texts
 
-    for option, path in (("--out", out), ("--picture", picture)):
-        if path is not None and path.exists():
-            raise InvalidInputError(f"{path} exists already; choose another name for {option}")
+    if picture is not None and picture.exists():
+        raise InvalidInputError(f"{picture} exists already; choose another name for --picture")
+    if out.exists() and any(out.iterdir()) and not (out / "demo.veil").exists():
+        raise InvalidInputError(f"{out} exists already and holds no demo; choose another name for --out")
+    folder = AuditFolder(out / "audit")
+    folder.check()
     corpus = [sentence.text for sentence in samples.clinical_sentences(texts)]
     concept = load_concept(samples.concept_path())
-    console = output()
     _introduce(concept, corpus)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vecveil" / "demo"
     veil = learn(
         concept, corpus, embedder=embedder, shape=shape, preset=preset, seed=seed, cache=cache, progress=progress_bar
     )
-    model = veil.embedder(cache=cache)
-    pairs = contrast_set(concept, corpus, seed=seed)
-    glance = Glance(
-        corpus=embed_texts(model, corpus, label="embedding the corpus", progress=progress_bar),
-        pairs=ContrastPairs(embed_texts(model, pairs.with_concept), embed_texts(model, pairs.without_concept)),
-        seed=seed,
+    plan = AuditPlan(
+        attacks=("mlc", "nearest", "averaging"),
+        tasks=("neighbours", "neighbours,protected=documents"),
+        budgets=tuple(Budget(value=ratio, scale="noise-ratio") for ratio in NOISE_RATIOS),
+        seeds=(seed,),
     )
-    rows = glance.rows(veil, NOISE_RATIOS, progress=progress_bar)
-    console.print(results_table(rows))
-    console.print(comparison(rows))
+    grid = prepare(plan, veil, concept, corpus, cache=cache, progress=progress_bar)
+    # The audit of another demo must not end up beside the veil of this one.
+    folder.check(grid.identity())
+    _keep(out, corpus=corpus, concept_file=samples.concept_path(), veil=veil, model=veil.embedder(cache=cache))
+    try:
+        result, examples = run_audit(grid, folder, progress=progress_bar)
+    except KeyboardInterrupt:
+        raise Stopped(f"What was computed is kept in {out}; repeat the command to go on.") from None
+    present_audit(result, examples, folder)
+    console = output()
+    console.print()
+    console.print(comparison(result))
     console.print()
     console.print(READING)
     if picture is not None:
-        keep_picture(rows, picture)
-    if out is not None:
-        keep_results(out, corpus=corpus, concept_file=samples.concept_path(), veil=veil, rows=rows, model=model)
-        click.echo(f"kept in {out}: try  vecveil show {out / 'demo.veil'}", err=True)
+        keep_picture(result, picture)
+    notices().print(f"kept in {out}: open {folder.path / 'report.html'}, or try  vecveil show {out / 'demo.veil'}")
 
 
 def _introduce(concept: Concept, corpus: list[str]) -> None:
@@ -88,3 +103,27 @@ def _introduce(concept: Concept, corpus: list[str]) -> None:
     console.print(f"{len(corpus):,} made-up clinical sentences. Private are diseases and ages, marked here:")
     for text in [text for text in corpus[:40] if concept.find(text)][:3]:
         console.print("  ", marked(text, concept.find(text)), sep="")
+
+
+def _keep(out: Path, *, corpus: Sequence[str], concept_file: Path, veil: Veil, model: Embedder) -> None:
+    """Write what the demo used and made into the folder `out`, to go on from."""
+    from vecveil.artifacts.atomic import atomic_file
+    from vecveil.veil import protect_file
+
+    out.mkdir(parents=True, exist_ok=True)
+    veil.save(out / "demo.veil", overwrite=True)
+    lines = (json.dumps({"id": number, "text": text}) for number, text in enumerate(corpus))
+    for name, content in (
+        ("texts.jsonl", "\n".join(lines) + "\n"),
+        ("concept.toml", concept_file.read_text(encoding="utf-8")),
+    ):
+        with atomic_file(out / name) as draft:
+            draft.write_text(content, encoding="utf-8")
+    protect_file(
+        veil,
+        out / "texts.jsonl",
+        out / "protected.parquet",
+        epsilon=veil.epsilon_for(noise_ratio=1.0),
+        embedder=model,
+        overwrite=True,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class AngleDistribution:
     def _quadrature(self) -> tuple[Vector, Vector]:
         # Forty widths to each side hold all but e^-40 of a log-concave law; the peak is the border of two panels.
         low, high = max(0.0, self.mode - 40 * self.spread), min(math.pi, self.mode + 40 * self.spread)
-        nodes, weights = np.polynomial.legendre.leggauss(200)
+        nodes, weights = _legendre()
         panels = [(a, b) for a, b in ((low, self.mode), (self.mode, high)) if b > a]
         return (
             np.concatenate([(b - a) / 2 * nodes + (a + b) / 2 for a, b in panels]),
@@ -111,3 +111,9 @@ class AngleDistribution:
 
     def _slope(self, angle: float) -> float:
         return (self.dimensions - 2) / math.tan(angle) - self.epsilon
+
+
+@cache
+def _legendre() -> tuple[Vector, Vector]:
+    # Finding the nodes takes a hundred times as long as using them, and a search for an epsilon uses them often.
+    return np.polynomial.legendre.leggauss(200)

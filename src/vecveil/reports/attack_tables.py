@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from vecveil.audit.metrics import mitigation
 from vecveil.reports.budget_table import GLANCE_COLUMNS, SETTING_COLUMNS, glance_cells, setting_cells
 from vecveil.reports.cells import Cell, count, number, share, words
 from vecveil.reports.summary import AttackSummary, Summary
@@ -44,6 +45,7 @@ def categories_table(summary: Summary) -> Table:
         Column(key="category", title="Category", words=True),
         Column(key="tokens", title="Tokens"),
         Column(key="leakage", title="Leakage", interval=True),
+        Column(key="mitigation", title="Mitigation"),
         Column(key="confidence", title="Confidence", interval=True),
         Column(key="seeds", title="Seeds"),
     )
@@ -54,13 +56,15 @@ def categories_table(summary: Summary) -> Table:
             words(category),
             count(part.tokens),
             share(part.leakage),
+            share(_mitigation(summary, found, category)),
             share(part.confidence),
             count(found.seeds),
         )
         for found in summary.attacks
         for category, part in sorted(found.row.categories.items())
     )
-    return Table(name="categories", title="Categories", note=SEEDS_NOTE, columns=columns, rows=rows)
+    note = f"Mitigation is the relative change of leakage against unprotected vectors. {SEEDS_NOTE}"
+    return Table(name="categories", title="Categories", note=note, columns=columns, rows=rows)
 
 
 def probes_table(summary: Summary) -> Table:
@@ -135,3 +139,12 @@ def _attack_cells(found: AttackSummary) -> tuple[Cell, ...]:
         count(row.tokens),
         count(found.seeds),
     )
+
+
+def _mitigation(summary: Summary, found: AttackSummary, category: str) -> float | None:
+    """Return the paper's leakage mitigation of one category; None for the control, and where that leaks nothing."""
+    control = next((one for one in summary.attacks if one.point.unprotected and one.name == found.name), None)
+    before = None if control is None else control.row.categories.get(category)
+    if before is None or found.point.unprotected or before.leakage.value <= 0:
+        return None
+    return mitigation(leakage=found.row.categories[category].leakage.value, undefended=before.leakage.value)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from vecveil.audit.estimate import Estimate
+from vecveil.audit.metrics import tradeoff_rate
 from vecveil.audit.results import TaskRow
 from vecveil.reports.means import mean, mean_and_range
 from vecveil.reports.names import task_names
@@ -58,10 +59,13 @@ def trade_off(leakage: float, control_leakage: float, score: float, control_scor
     differences, not as shares, so that the numbers can be held beside the paper's.
     """
     hidden, lost = control_leakage - leakage, control_score - score
+    rate = tradeoff_rate(
+        leakage=leakage, undefended_leakage=control_leakage, utility=score, undefended_utility=control_score
+    )
     if lost > 0 and hidden > 0:
-        return hidden / lost, f"hides {100 * hidden:.1f} points for {100 * lost:.1f} points of utility"
+        return rate, f"hides {100 * hidden:.1f} points for {100 * lost:.1f} points of utility"
     if lost > 0:
-        return hidden / lost, f"costs {100 * lost:.1f} points of utility and hides nothing"
+        return rate, f"costs {100 * lost:.1f} points of utility and hides nothing"
     if hidden > 0:
         return None, f"hides {100 * hidden:.1f} points at no loss of utility"
     return None, "hides nothing and costs nothing"

@@ -10,7 +10,20 @@ from typing import Any
 
 from vecveil.core.errors import InvalidInputError
 
-_PACKAGES = ("vecveil", "numpy", "torch", "sentence-transformers", "transformers", "spacy", "presidio-analyzer")
+_PACKAGES = (
+    "vecveil",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "captum",
+    "mteb",
+    "pytrec-eval-terrier",
+    "spacy",
+    "presidio-analyzer",
+)
 
 
 def installed_versions() -> dict[str, str]:

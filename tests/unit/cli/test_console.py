@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 from vecveil.cli.console import notices, output, progress_bar
 
@@ -30,3 +33,25 @@ def test_long_work_tells_a_log_how_far_it_is(
     monkeypatch.setattr("vecveil.cli.console.LOG_SECONDS", 0.0)
     assert list(progress_bar([500, 507], label="protecting", total=1007, weigh=int)) == [500, 507]
     assert capsys.readouterr().err == "protecting: 500 of 1,007\nprotecting: 1,007 of 1,007\n"
+
+
+def test_a_log_is_told_how_long_it_will_take(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 120.0, 240.0])
+    monkeypatch.setattr("vecveil.cli.console.time.monotonic", lambda: next(clock))
+    assert list(progress_bar([1, 2], label="auditing", total=4)) == [1, 2]
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["auditing: 1 of 4, about 6 minutes left", "auditing: 2 of 4, about 4 minutes left"]
+
+
+def test_work_inside_other_work_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = io.StringIO()
+    console = Console(file=drawn, force_terminal=True, width=100)
+    monkeypatch.setattr("vecveil.cli.console.notices", lambda: console)
+    for _ in progress_bar(range(2), label="auditing", total=2):
+        for _ in progress_bar(range(3), label="training", total=3):
+            break
+    assert list(progress_bar("ab", label="alone", total=2)) == ["a", "b"]
+    for label in ("auditing", "training", "alone"):
+        assert label in drawn.getvalue()

@@ -1,0 +1,168 @@
+"""One attack on one defence: release, denoise, train, read, measure."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vecveil.attacks import Attack, Recovery, Sample, WienerFilter
+from vecveil.audit.corpus import AuditCorpus
+from vecveil.audit.defences import Defence
+from vecveil.audit.encoding import Memory
+from vecveil.audit.estimate import Estimate, ratio
+from vecveil.audit.metrics import Reading
+from vecveil.audit.results import AttackRow, Reconstruction, Setting
+from vecveil.core.arrays import Embeddings, Vector
+from vecveil.core.progress import Progress, silent
+
+JUDGED = 200
+"""Reconstructions whose similarity to the text is measured, at most: the judge is a model of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackCell:
+    """What one attack on one defence gave: a row for the tables, and its reading of the example texts."""
+
+    row: AttackRow
+    readings: tuple[Reconstruction, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attacker:
+    """Runs attacks on a corpus.
+
+    Attributes:
+        corpus: The owner's texts.
+        embed: Access to the model, which an attacker is taken to have.
+        judge: The embedder that says how near reconstructions come; None for none.
+        copies: Fresh releases of each training text.
+        examples: Number of texts whose readings are kept.
+    """
+
+    corpus: AuditCorpus
+    embed: Memory
+    judge: Memory | None
+    copies: int
+    examples: int
+
+    def attack(
+        self,
+        name: str,
+        attack: Attack,
+        setting: Setting,
+        defence: Defence,
+        rng: np.random.Generator,
+        *,
+        folder: Path | None = None,
+        progress: Progress = silent,
+    ) -> AttackCell:
+        """Train `attack` on what `defence` lets out, and return what it reads of texts it has not seen."""
+        started = time.monotonic()
+        train, held_out, test = self._samples(attack, setting, defence, rng)
+        armed = with_access(attack, self.embed)
+        trained = armed.train(train, held_out, rng, folder=folder, progress=progress)
+        recovery = trained.recover(test.vectors, progress=progress)
+        reading = Reading(sample=test, recovery=recovery, confidence=trained.confidence(test, progress=progress))
+        similar = self._similarities(test, recovery)
+        row = AttackRow(
+            setting=setting,
+            attack=name,
+            releases=attack.releases,
+            texts=sum(map(bool, test.tokens)),
+            tokens=sum(map(len, test.tokens)),
+            known=reading.known(),
+            leakage=reading.leakage(),
+            chance=reading.chance(rng),
+            confidence=reading.mean_confidence(),
+            precision=reading.precision(),
+            top_one=reading.top_one(),
+            auc=reading.auc(),
+            similarity=_mean(similar) if similar is not None else None,
+            categories=reading.categories(),
+            seconds=time.monotonic() - started,
+        )
+        return AttackCell(row=row, readings=self._readings(name, setting, test, recovery, similar))
+
+    def example_rows(self, seed: int) -> list[int]:
+        """Return the test texts that are kept to be looked at: the first that hold the concept."""
+        _, _, test = self.corpus.split(seed)
+        return [int(row) for row in test if self.corpus.tokens[row]][: self.examples]
+
+    def _samples(
+        self, attack: Attack, setting: Setting, defence: Defence, rng: np.random.Generator
+    ) -> tuple[Sample, Sample, Sample]:
+        parts = self.corpus.split(setting.seed)
+        # Without noise every release is the same, so there is nothing to average; but the copies stay, or the attack on
+        # the undefended vectors would take fewer steps in an epoch, and its patience would end sooner.
+        releases = attack.releases if defence.noisy else 1
+        train, held_out, test = (
+            [self._release(defence, rows, releases, rng) for _ in range(number)]
+            for rows, number in zip(parts, (self.copies, 1, 1), strict=True)
+        )
+        if defence.noisy:
+            clean = np.concatenate([self.corpus.clean[parts[0]]] * self.copies)
+            wiener = WienerFilter.of(clean, np.concatenate(train), axes=defence.axes)
+            train, held_out, test = ([wiener(part) for part in group] for group in (train, held_out, test))
+        samples = (self._sample(rows, group) for rows, group in zip(parts, (train, held_out, test), strict=True))
+        first, second, third = samples
+        return first, second, third
+
+    def _release(self, defence: Defence, rows: Any, releases: int, rng: np.random.Generator) -> Embeddings:
+        passages = [self.corpus.passages[row] for row in rows]
+        total = sum(defence.release(passages, self.corpus.clean[rows], rng) for _ in range(releases))
+        return np.asarray(total / releases, dtype=self.corpus.clean.dtype)
+
+    def _sample(self, rows: Any, copies: list[Embeddings]) -> Sample:
+        return Sample(
+            vectors=np.concatenate(copies),
+            texts=tuple(self.corpus.passages[row].text for row in rows) * len(copies),
+            tokens=tuple(self.corpus.tokens[row] for row in rows) * len(copies),
+        )
+
+    def _similarities(self, test: Sample, recovery: Recovery) -> Vector | None:
+        """Return how near the first reconstructions come to their texts, by cosine; None where no one can say."""
+        if recovery.texts is None or self.judge is None:
+            return None
+        rows = _with_tokens(test)[: max(JUDGED, self.examples)]
+        # A judge takes no empty text, and an attack that reads nothing comes near nothing.
+        read = [row for row in rows if recovery.texts[row].strip()]
+        one = self.judge([test.texts[row] for row in read])
+        other = self.judge([recovery.texts[row] for row in read])
+        lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+        found = dict(zip(read, np.sum(one * other, axis=1, dtype=np.float64) / lengths, strict=True))
+        return np.array([found.get(row, 0.0) for row in rows])
+
+    def _readings(
+        self, name: str, setting: Setting, test: Sample, recovery: Recovery, similar: Vector | None
+    ) -> tuple[Reconstruction, ...]:
+        return tuple(
+            Reconstruction(
+                setting=setting,
+                attack=name,
+                text=None if recovery.texts is None else recovery.texts[row],
+                leaked=tuple(token.word for token in test.tokens[row] if token.word in recovery.words[row]),
+                similarity=None if similar is None else float(similar[number]),
+            )
+            for number, row in enumerate(_with_tokens(test)[: self.examples])
+        )
+
+
+def _with_tokens(sample: Sample) -> list[int]:
+    return [row for row, tokens in enumerate(sample.tokens) if tokens]
+
+
+def with_access(attack: Attack, embed: Memory) -> Attack:
+    """Return the attack with access to the model and with the model's fingerprint, where it can use them."""
+    settings: Any = attack
+    given = {"embed": embed, "embedder": embed.embedder.fingerprint}
+    known = {field.name for field in fields(settings)}
+    armed: Attack = replace(settings, **{name: value for name, value in given.items() if name in known})
+    return armed
+
+
+def _mean(values: Vector) -> Estimate | None:
+    return ratio(values, np.ones_like(values)) if values.size else None

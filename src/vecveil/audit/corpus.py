@@ -1,0 +1,134 @@
+"""The owner's texts as an audit sees them: what is private in each, their vectors, and who trains on what."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.audit.defences import Embed
+from vecveil.concepts import Concept, Passage, SensitiveToken, contrast_set, sensitive_tokens
+from vecveil.concepts.span import Spans
+from vecveil.core.arrays import Embeddings
+from vecveil.core.digests import text_digest
+from vecveil.core.errors import InvalidInputError, VecveilWarning
+from vecveil.core.progress import Progress, silent
+from vecveil.shapes import ContrastPairs
+
+FEWEST_TEXTS = 100
+"""Distinct texts with the concept that an audit needs: with fewer, no attack learns and no interval means a thing."""
+
+MOST_PAIRS = 2000
+"""Contrast pairs that the concept probes are given; more would hardly move their score."""
+
+SHARES = (0.7, 0.1)
+"""Parts of the texts that attacks train on, and that they stop by; the rest is what they are tested on."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditCorpus:
+    """Distinct texts with everything that attacks and probes are judged by.
+
+    Attributes:
+        passages: The texts, each once.
+        spans: Where the concept stands in each.
+        tokens: The sensitive tokens of each.
+        clean: Their vectors, as the embedder makes them.
+        pairs: Vectors of texts with the concept, and of the same texts without it.
+        pair_passages: The texts of the pairs: all that hold the concept, then the same without it.
+    """
+
+    passages: tuple[Passage, ...]
+    spans: tuple[Spans, ...]
+    tokens: tuple[tuple[SensitiveToken, ...], ...]
+    clean: Embeddings
+    pairs: ContrastPairs
+    pair_passages: tuple[Passage, ...]
+
+    @classmethod
+    def of(
+        cls, concept: Concept, texts: Iterable[Passage], embed: Embed, *, progress: Progress = silent
+    ) -> AuditCorpus:
+        """Find the concept in `texts`, make the contrast pairs and embed everything."""
+        marked: dict[str, Spans] = {}
+        for passage in texts:
+            # One copy of a text may be annotated and another not: what any of them marks is private.
+            marked[passage.text] = tuple(dict.fromkeys((*marked.get(passage.text, ()), *passage.annotations)))
+        passages = tuple(Passage(text, spans) for text, spans in marked.items())
+        contrast = contrast_set(concept, passages, drop_empty=True, allow_everywhere=True, progress=progress)
+        spans = tuple(concept.find_all(passages))
+        tokens = tuple(sensitive_tokens(passage.text, found) for passage, found in zip(passages, spans, strict=True))
+        # Probes are given pairs, which a text that holds nothing but the concept can't be half of.
+        usable = min(sum(map(bool, tokens)), len(contrast))
+        if usable < FEWEST_TEXTS:
+            raise InvalidInputError(
+                f"an audit needs at least {FEWEST_TEXTS} distinct texts with the concept, and something beside it, to "
+                f"train and test attacks on, got {usable} among {len(passages)} distinct texts"
+            )
+        if contrast.unseen:
+            unseen = ", ".join(contrast.unseen)
+            warnings.warn(f"nothing was found for {unseen}: not audited", VecveilWarning, stacklevel=2)
+        chosen = np.unique(np.linspace(0, len(contrast) - 1, min(MOST_PAIRS, len(contrast))).astype(int))
+        held = tuple(passages[contrast.rows[pair]] for pair in chosen)
+        removed = tuple(Passage(contrast.without_concept[pair]) for pair in chosen)
+        return cls(
+            passages=passages,
+            spans=spans,
+            tokens=tokens,
+            clean=embed([passage.text for passage in passages]),
+            pairs=ContrastPairs(embed([one.text for one in held]), embed([one.text for one in removed])),
+            pair_passages=held + removed,
+        )
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts alone."""
+        return tuple(passage.text for passage in self.passages)
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """Every sensitive word."""
+        return frozenset(token.word for tokens in self.tokens for token in tokens)
+
+    def split(self, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows to train on, to stop by and to test on; texts with and without the concept in proportion."""
+        rng = np.random.default_rng(seed)
+        parts: tuple[list[int], list[int], list[int]] = ([], [], [])
+        for private in (True, False):
+            rows = rng.permutation([row for row, tokens in enumerate(self.tokens) if bool(tokens) == private])
+            ends = np.cumsum([round(share * len(rows)) for share in SHARES])
+            for part, chosen in zip(parts, np.split(rows, ends), strict=True):
+                part.extend(int(row) for row in chosen)
+        train, held_out, test = (np.array(part, dtype=np.intp) for part in parts)
+        return train, held_out, test
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the texts and of what is private in them."""
+        digest = hashlib.sha256()
+        for passage, spans in zip(self.passages, self.spans, strict=True):
+            digest.update(text_digest(passage.text) + repr(spans).encode())
+        return digest.hexdigest()
+
+    def facts(self) -> dict[str, Any]:
+        """Return sizes and the digest, for results: nothing that is private."""
+        counts: dict[str, int] = {}
+        for token in (token for tokens in self.tokens for token in tokens):
+            counts[token.label] = counts.get(token.label, 0) + 1
+        parts = dict(zip(("train", "held_out", "test"), map(len, self.split(0)), strict=True))
+        return {
+            "texts": len(self),
+            "with_concept": sum(map(bool, self.tokens)),
+            "tokens": sum(map(len, self.tokens)),
+            "distinct_tokens": len(self.vocabulary),
+            "tokens_by_category": dict(sorted(counts.items())),
+            "split": parts,
+            "digest": self.digest(),
+        }

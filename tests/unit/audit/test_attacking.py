@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.corpora import CITIES, ILLNESSES, QUICK, toy_concept, toy_corpus
+from support.embedders import WordEmbedder
+from support.veils import made_veil
+
+from vecveil.attacks import Recovery, Sample
+from vecveil.attacks.mlc import Mlc
+from vecveil.attacks.nearest import NearestNeighbour
+from vecveil.attacks.vec2text import Vec2Text
+from vecveil.audit import attacking
+from vecveil.audit.attacking import AttackCell, Attacker, with_access
+from vecveil.audit.budgets import Budget
+from vecveil.audit.defences import Defence, Rewritten, Undefended, noise_defence
+from vecveil.audit.encoding import Memory
+from vecveil.audit.prepare import attack_of
+from vecveil.audit.results import Setting
+from vecveil.concepts import words
+from vecveil.concepts.rewriting import build_rewriter
+from vecveil.core.arrays import Embeddings, Vector
+from vecveil.core.progress import Progress, silent
+
+PLAIN = Setting(defence="none", label="none", asked="", dials=None, seed=0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spy:
+    """An attack that remembers what it was given, and reads what it is told to."""
+
+    releases: int = 1
+    says: str = "a calm day"
+    seen: list[Sample] = field(default_factory=list)
+
+    def train(
+        self,
+        sample: Sample,
+        held_out: Sample,
+        rng: np.random.Generator,
+        *,
+        folder: Path | None = None,
+        progress: Progress = silent,
+    ) -> Spy:
+        del rng, folder, progress
+        self.seen.extend([sample, held_out])
+        return self
+
+    def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
+        del progress
+        self.seen.append(Sample(vectors=vectors, texts=("",) * len(vectors), tokens=((),) * len(vectors)))
+        return Recovery(
+            words=(frozenset(words(self.says)),) * len(vectors),
+            vocabulary=ILLNESSES,
+            scores=np.tile(np.arange(len(ILLNESSES), dtype=float), (len(vectors), 1)),
+            texts=(self.says,) * len(vectors),
+        )
+
+    def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
+        del progress
+        self.seen[-1] = sample
+        return tuple(np.full(len(tokens), 0.5) for tokens in sample.tokens)
+
+
+def _attacker(*, copies: int = 2, examples: int = 2, judge: WordEmbedder | None = None) -> Attacker:
+    return Attacker(
+        corpus=toy_corpus(),
+        embed=Memory(WordEmbedder()),
+        judge=None if judge is None else Memory(judge),
+        copies=copies,
+        examples=examples,
+    )
+
+
+def _noise(ratio: float = 0.5, seed: int = 0) -> tuple[Setting, Defence]:
+    budget = Budget(value=ratio, scale="noise-ratio")
+    return noise_defence("veil", budget, veil=made_veil(), pairs=toy_corpus().pairs, seed=seed)
+
+
+def _spied(spy: Spy, defended: tuple[Setting, Defence], attacker: Attacker | None = None) -> AttackCell:
+    return (attacker or _attacker()).attack("spy", spy, *defended, np.random.default_rng(1))
+
+
+@pytest.fixture
+def no_filter(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Embeddings, Embeddings]]]:
+    """A denoiser that does nothing but to remember what it was worked out from."""
+    asked: list[tuple[Embeddings, Embeddings]] = []
+
+    class Idle:
+        @classmethod
+        def of(cls, clean: Embeddings, released: Embeddings, *, axes: Any) -> Any:
+            del axes
+            asked.append((clean, released))
+            return lambda vectors: vectors
+
+    monkeypatch.setattr(attacking, "WienerFilter", Idle)
+    return asked
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_nothing_is_tested_that_was_trained_on(seed: int) -> None:
+    spy = Spy()
+    _spied(spy, _noise(seed=seed))
+    train, held_out, test = (set(sample.texts) for sample in spy.seen)
+    assert train | held_out | test == set(toy_corpus().texts)
+    assert not train & held_out
+    assert not (train | held_out) & test
+    assert [len(part) for part in (train, held_out, test)] == [280, 40, 80]
+
+
+def test_another_seed_trains_on_other_texts() -> None:
+    one, other = Spy(), Spy()
+    _spied(one, (PLAIN, Undefended()))
+    _spied(other, (replace(PLAIN, seed=1), Undefended()))
+    assert set(one.seen[0].texts) != set(other.seen[0].texts)
+
+
+def test_vectors_texts_and_tokens_belong_together() -> None:
+    spy = Spy()
+    _spied(spy, (PLAIN, Undefended()))
+    corpus = toy_corpus()
+    tokens = dict(zip(corpus.texts, corpus.tokens, strict=True))
+    for sample in spy.seen:
+        np.testing.assert_array_equal(sample.vectors, WordEmbedder().embed(sample.texts))
+        assert sample.tokens == tuple(tokens[text] for text in sample.texts)
+
+
+def test_an_attacker_learns_from_fresh_copies_of_each_text(no_filter: list[Any]) -> None:
+    spy = Spy()
+    _spied(spy, _noise(), _attacker(copies=3))
+    train, held_out, test = spy.seen
+    assert (len(train), len(held_out), len(test)) == (3 * 280, 40, 80)
+    assert train.texts[:280] == train.texts[280:560] == train.texts[560:]
+    first, second, third = np.split(train.vectors, 3)
+    assert (first != second).any(axis=1).all()
+    assert (second != third).any(axis=1).all()
+    assert len(no_filter) == 1
+
+
+@pytest.mark.parametrize("name", ["none", "remove"])
+def test_without_noise_copies_are_equal_and_nothing_is_denoised(name: str, no_filter: list[Any]) -> None:
+    spy, corpus, concept = Spy(releases=8), toy_corpus(), toy_concept()
+    removed = Rewritten.over(corpus.passages, build_rewriter("remove"), concept, Memory(WordEmbedder()), seed=0)
+    _spied(spy, (PLAIN, Undefended() if name == "none" else removed), _attacker(copies=3))
+    texts = spy.seen[0].texts
+    assert len(texts) == 3 * 280
+    assert texts[:280] == texts[280:560] == texts[560:]
+    assert no_filter == []
+    expected = WordEmbedder().embed(texts if name == "none" else [concept.remove(text) for text in texts])
+    np.testing.assert_array_equal(spy.seen[0].vectors, expected)
+
+
+@pytest.mark.parametrize("releases", [4, 16])
+def test_the_mean_of_k_releases_has_one_over_root_k_of_the_noise(releases: int, no_filter: list[Any]) -> None:
+    one, many = Spy(), Spy(releases=releases)
+    _spied(one, _noise())
+    _spied(many, _noise())
+    assert len(no_filter) == 2
+    for first, mean in zip(one.seen, many.seen, strict=True):
+        lengths = [
+            np.sqrt(np.mean(np.sum((sample.vectors - WordEmbedder().embed(sample.texts)) ** 2, axis=1)))
+            for sample in (first, mean)
+        ]
+        # The held-out part has 40 rows of eight numbers each.
+        assert lengths[0] / lengths[1] == pytest.approx(np.sqrt(releases), rel=0.15)
+        assert len(first) == len(mean)
+
+
+def test_the_denoiser_is_worked_out_from_training_texts_alone(no_filter: list[tuple[Embeddings, Embeddings]]) -> None:
+    spy = Spy()
+    _spied(spy, _noise())
+    [(clean, released)] = no_filter
+    np.testing.assert_array_equal(clean, WordEmbedder().embed(spy.seen[0].texts))
+    np.testing.assert_array_equal(released, spy.seen[0].vectors)
+
+
+def test_what_an_attacker_reads_was_denoised() -> None:
+    spy = Spy()
+    setting, defence = _noise(ratio=1.0)
+    _spied(spy, (setting, defence))
+    rng = np.random.default_rng(1)
+    for sample in spy.seen:
+        clean = WordEmbedder().embed(sample.texts)
+        noisy = defence.release([], clean, rng)
+        assert np.mean((sample.vectors - clean) ** 2) < 0.8 * np.mean((noisy - clean) ** 2)
+
+
+def test_a_row_holds_every_metric_of_what_was_read() -> None:
+    setting, defence = _noise()
+    row = _spied(Spy(says=f"{ILLNESSES[3]} {CITIES[0]} again"), (setting, defence)).row
+    corpus = toy_corpus()
+    tested = [corpus.tokens[row] for row in corpus.split(0)[2]]
+    held = [token.word for tokens in tested for token in tokens]
+    assert (row.setting, row.attack, row.releases) == (setting, "spy", 1)
+    assert (row.texts, row.tokens) == (60, len(held))
+    assert row.leakage.value == row.chance == (held.count(ILLNESSES[3]) + held.count(CITIES[0])) / len(held)
+    assert row.confidence.value == 0.5
+    assert row.known == sum(word in ILLNESSES for word in held) / len(held)
+    # The last illness has the highest score everywhere, and is the only word of the vocabulary that was claimed.
+    assert row.top_one.value == held.count(ILLNESSES[3]) / 60
+    assert row.precision is not None
+    assert row.precision.value == held.count(ILLNESSES[3]) / 80
+    assert set(row.categories) == {"ILLNESS", "CITY"}
+    assert row.similarity is None
+    assert row.seconds > 0
+
+
+def test_readings_are_of_the_example_texts() -> None:
+    attacker = _attacker(examples=5)
+    corpus = toy_corpus()
+    cell = _spied(Spy(says=ILLNESSES[0]), (PLAIN, Undefended()), attacker)
+    rows = attacker.example_rows(0)
+    assert len(cell.readings) == len(rows) == 5
+    assert set(rows) <= set(corpus.split(0)[2].tolist())
+    for row, reading in zip(rows, cell.readings, strict=True):
+        held = [token.word for token in corpus.tokens[row]]
+        assert held
+        assert reading.leaked == ((ILLNESSES[0],) if ILLNESSES[0] in held else ())
+        assert reading.text == ILLNESSES[0]
+
+
+def test_no_examples_keep_no_reading() -> None:
+    attacker = _attacker(examples=0)
+    assert attacker.example_rows(0) == []
+    assert _spied(Spy(), (PLAIN, Undefended()), attacker).readings == ()
+
+
+def test_a_judge_says_how_near_reconstructions_come() -> None:
+    judge = WordEmbedder(revision="judge")
+    cell = _spied(Spy(says="a calm day"), (PLAIN, Undefended()), _attacker(judge=judge))
+    assert cell.row.similarity is not None
+    tested = [row for row in toy_corpus().split(0)[2] if toy_corpus().tokens[row]]
+    vectors = WordEmbedder().embed([toy_corpus().texts[row] for row in tested])
+    expected = vectors @ WordEmbedder().embed(["a calm day"])[0]
+    assert cell.row.similarity.value == pytest.approx(expected.mean(), abs=1e-5)
+    similar = [reading.similarity for reading in cell.readings]
+    np.testing.assert_allclose(np.array(similar, dtype=float), expected[:2], atol=1e-5)
+
+
+def test_an_attack_that_says_nothing_comes_near_nothing() -> None:
+    judge = WordEmbedder(revision="judge")
+    cell = _spied(Spy(says=" "), (PLAIN, Undefended()), _attacker(judge=judge))
+    assert cell.row.similarity is not None
+    assert cell.row.similarity.value == 0.0
+    assert judge.asked == []
+
+
+def test_more_examples_than_judged_texts_are_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attacking, "JUDGED", 3)
+    cell = _spied(Spy(), (PLAIN, Undefended()), _attacker(examples=7, judge=WordEmbedder(revision="judge")))
+    assert len(cell.readings) == 7
+    assert all(reading.similarity is not None for reading in cell.readings)
+
+
+def test_the_same_generator_gives_the_same_row(tmp_path: Path) -> None:
+    def attacked(folder: Path | None) -> AttackCell:
+        cell = _attacker().attack("mlc", attack_of(QUICK), *_noise(), np.random.default_rng(7), folder=folder)
+        return replace(cell, row=replace(cell.row, seconds=0.0))
+
+    assert attacked(None) == attacked(None) == attacked(tmp_path / "checkpoints")
+
+
+def test_an_attack_that_can_use_the_model_gets_it() -> None:
+    memory = Memory(WordEmbedder())
+    armed: Sequence[Any] = [with_access(attack, memory) for attack in (NearestNeighbour(), Vec2Text(), Mlc())]
+    assert armed[0].embed is armed[1].embed is memory
+    assert armed[1].embedder == WordEmbedder().fingerprint
+    assert armed[2] == Mlc()
+
+
+def test_real_attacks_read_the_toy_corpus_and_noise_keeps_them_from_it() -> None:
+    for spec in (QUICK, "nearest"):
+        clear = _attacker().attack(spec, attack_of(spec), PLAIN, Undefended(), np.random.default_rng(0)).row
+        hidden = _attacker().attack(spec, attack_of(spec), *_noise(20.0), np.random.default_rng(0)).row
+        assert clear.leakage.low - clear.chance > 0.2
+        assert hidden.leakage.value - hidden.chance < 0.1

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from vecveil.audit import AuditPlan, Budget
+from vecveil.core.errors import InvalidInputError, UnknownNameError
+
+SETTINGS: dict[str, Any] = {
+    "attacks": ("mlc",),
+    "tasks": ("neighbours",),
+    "budgets": (Budget(value=1.0, scale="noise-ratio"),),
+}
+
+
+def test_a_plan_is_plain_data() -> None:
+    plan = AuditPlan(**SETTINGS)
+    assert json.loads(json.dumps(plan.settings())) == {
+        "attacks": ["mlc"],
+        "tasks": ["neighbours"],
+        "budgets": [{"value": 1.0, "scale": "noise-ratio"}],
+        "defences": ["laplace", "purkayastha", "veil"],
+        "baselines": [],
+        "seeds": [0],
+        "copies": 2,
+        "tolerance": 0.2,
+        "examples": 6,
+        "judge": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"budgets": ()}, "a budget at least"),
+        ({"seeds": ()}, "a seed at least"),
+        ({"seeds": (0, -1)}, "seed must be a whole number of at least 0, got -1"),
+        ({"seeds": (0.5,)}, "seed must be a whole number"),
+        ({"copies": 0}, "copies must be a whole number of at least 1, got 0"),
+        ({"examples": -1}, "examples must be a whole number of at least 0, got -1"),
+        ({"tolerance": 0.0}, "tolerance must lie between 0 and 1, got 0.0"),
+        ({"tolerance": 20}, "tolerance must lie between 0 and 1, got 20"),
+        ({"attacks": ("mlc", "nearest", "mlc")}, "attacks of an audit must differ, got 'mlc' twice"),
+        ({"seeds": (1, 2, 1)}, "seeds of an audit must differ, got 1 twice"),
+        ({"baselines": ("remove", "remove")}, "'remove' twice"),
+        ({"defences": ("veil", "veil")}, "'veil' twice"),
+        ({"defences": ("mahalanobis",)}, "needs a shape, which only the veil has"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(settings: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInputError, match=named):
+        AuditPlan(**{**SETTINGS, **settings})
+
+
+def test_budgets_must_differ_in_what_tables_call_them() -> None:
+    # Six digits of both are the same, and their rows would be taken for repetitions of one.
+    budgets = tuple(Budget(value=value, scale="literal") for value in (1.0, 1.0000001))
+    with pytest.raises(InvalidInputError, match="'ε = 1' twice"):
+        AuditPlan(**{**SETTINGS, "budgets": budgets})
+    different = tuple(Budget(value=1.0, scale=scale) for scale in ("literal", "paper", "noise-ratio"))
+    assert AuditPlan(**{**SETTINGS, "budgets": different}).budgets == different
+
+
+def test_an_unknown_defence_is_guessed() -> None:
+    with pytest.raises(UnknownNameError, match="unknown defence 'vel'; did you mean 'veil'"):
+        AuditPlan(**{**SETTINGS, "defences": ("vel",)})
+
+
+def test_attacks_are_named_without_their_prior_and_numbered_where_two_have_one_name() -> None:
+    specs = ("geia:secret/place/of/weights", "mlc", "mlc,epochs=5", "vec2text:x,steps=0")
+    labels = AuditPlan(**{**SETTINGS, "attacks": specs}).attack_labels
+    assert labels == dict(zip(specs, ("geia", "mlc 1", "mlc 2", "vec2text"), strict=True))

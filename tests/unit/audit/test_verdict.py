@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.audits import UNDEFENDED, VEIL, attack_row, probe_row, setting
+from support.corpora import QUICK, toy_grid, toy_plan
+
+from vecveil.audit import AttackRow, AuditFolder, Estimate, ProbeRow, Setting, Verdict, run_audit
+from vecveil.audit.verdict import verdicts
+
+BEHIND = setting(VEIL, 1.0)
+LAPLACE = setting("laplace", 1.0)
+
+
+def _attack(
+    where: Setting, leakage: float, *, chance: float = 0.0, spread: float = 0.02, name: str = "mlc"
+) -> AttackRow:
+    found = Estimate(value=leakage, low=leakage - spread, high=leakage + spread)
+    return replace(attack_row(where, name), leakage=found, chance=chance)
+
+
+def _probe(where: Setting, auc: float, spread: float = 0.01) -> ProbeRow:
+    return replace(probe_row(where, "mlp"), auc=Estimate(value=auc, low=auc - spread, high=auc + spread))
+
+
+def _ruled(*rows: AttackRow, probes: tuple[ProbeRow, ...] = ()) -> Verdict:
+    [verdict] = verdicts(rows, probes, tolerance=0.2)
+    return verdict
+
+
+def test_an_attack_that_still_reads_fails_the_veil() -> None:
+    verdict = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.3))
+    assert (verdict.setting, verdict.outcome) == (BEHIND, "fail")
+    assert verdict.reasons == ("mlc still reads 50% of what it reads out of unprotected vectors; 20% may remain",)
+
+
+def test_a_veil_that_holds_every_working_attack_off_passes() -> None:
+    verdict = _ruled(
+        _attack(UNDEFENDED, 0.6),
+        _attack(BEHIND, 0.03),
+        probes=(_probe(UNDEFENDED, 0.95), _probe(BEHIND, 0.52)),
+    )
+    assert verdict.outcome == "pass"
+    assert [judgement.outcome for judgement in verdict.judgements] == ["pass", "pass"]
+    assert [reason.split(" still reads ")[0] for reason in verdict.reasons] == ["mlc", "mlp concept probe"]
+    assert "reads 5% of" in verdict.reasons[0]
+    assert "reads 4% of" in verdict.reasons[1]
+
+
+@pytest.mark.parametrize("behind", [0.0, 0.02, 0.6])
+def test_a_useless_attack_is_inconclusive_whatever_it_reads(behind: float) -> None:
+    verdict = _ruled(_attack(UNDEFENDED, 0.25, chance=0.24), _attack(BEHIND, behind, chance=behind))
+    assert verdict.outcome == "inconclusive"
+    assert verdict.judgements[0].retained is None
+    assert "mlc reads too little out of unprotected vectors to be a test" in verdict.reasons[0]
+    assert "1% above chance" in verdict.reasons[0]
+
+
+def test_an_attack_whose_control_is_uncertain_is_no_control() -> None:
+    # Twenty per cent on average, but perhaps nothing at all.
+    verdict = _ruled(_attack(UNDEFENDED, 0.2, spread=0.18), _attack(BEHIND, 0.0))
+    assert verdict.outcome == "inconclusive"
+    assert verdict.judgements[0].retained is None
+
+
+def test_one_useless_attack_keeps_a_veil_from_passing_and_not_from_failing() -> None:
+    useless = (_attack(UNDEFENDED, 0.01, name="geia"), _attack(BEHIND, 0.01, name="geia"))
+    held_off = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.03), *useless)
+    assert held_off.outcome == "inconclusive"
+    assert [reason.split()[0] for reason in held_off.reasons] == ["geia"]
+    broken = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.5), *useless)
+    assert broken.outcome == "fail"
+    assert [reason.split()[0] for reason in broken.reasons] == ["mlc"]
+
+
+def test_a_blind_probe_is_inconclusive() -> None:
+    verdict = _ruled(probes=(_probe(UNDEFENDED, 0.58), _probe(BEHIND, 0.5)))
+    assert verdict.outcome == "inconclusive"
+    assert "mlp concept probe reads too little" in verdict.reasons[0]
+
+
+def test_an_interval_across_the_tolerance_is_inconclusive() -> None:
+    verdict = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.12, spread=0.05))
+    assert verdict.outcome == "inconclusive"
+    assert "still reads 20% " in verdict.reasons[0]
+    assert "the interval, 12% to 28%, reaches across the 20%" in verdict.reasons[0]
+    assert "more test texts would tell" in verdict.reasons[0]
+
+
+def test_what_guessing_gives_is_nothing_that_an_attack_reads() -> None:
+    verdict = _ruled(_attack(UNDEFENDED, 0.7, chance=0.3), _attack(BEHIND, 0.31, chance=0.3))
+    assert verdict.outcome == "pass"
+    assert verdict.judgements[0].retained is not None
+    assert verdict.judgements[0].retained.value == pytest.approx(0.01 / 0.4)
+
+
+def test_both_measurements_make_the_share_uncertain() -> None:
+    control, behind = _attack(UNDEFENDED, 0.5, spread=0.1), _attack(BEHIND, 0.2, spread=0.0)
+    retained = _ruled(control, behind).judgements[0].retained
+    assert retained is not None
+    assert retained.value == pytest.approx(0.4)
+    assert (retained.low, retained.high) == (pytest.approx(0.32), pytest.approx(0.48))
+
+
+def test_a_reading_below_chance_is_shown_as_nothing() -> None:
+    verdict = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.02, chance=0.05))
+    assert verdict.outcome == "pass"
+    assert "still reads 0% " in verdict.reasons[0]
+
+
+def test_reasons_tell_how_many_releases_an_attack_had() -> None:
+    rows = _attack(UNDEFENDED, 0.6, name="averaging"), _attack(BEHIND, 0.5, name="averaging")
+    assert _ruled(*rows).reasons[0].startswith("averaging (4 fresh releases) still reads 83% ")
+
+
+def test_the_veil_is_ruled_on_and_nothing_else_is() -> None:
+    rows = (_attack(UNDEFENDED, 0.6), _attack(LAPLACE, 0.6), _attack(BEHIND, 0.0))
+    assert [verdict.setting for verdict in verdicts(rows, (), tolerance=0.2)] == [BEHIND]
+    assert verdicts(rows[:2], (), tolerance=0.2) == ()
+
+
+def test_each_seed_is_held_against_its_own_control() -> None:
+    rows = []
+    for seed, (control, behind) in enumerate([(0.6, 0.01), (0.6, 0.5), (0.01, 0.01)]):
+        rows += [_attack(replace(UNDEFENDED, seed=seed), control), _attack(replace(BEHIND, seed=seed), behind)]
+    assert [one.outcome for one in verdicts(rows, (), tolerance=0.2)] == ["pass", "fail", "inconclusive"]
+
+
+def test_the_tolerance_is_what_may_remain() -> None:
+    rows = (_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.3))
+    assert verdicts(rows, (), tolerance=0.8)[0].outcome == "pass"
+    assert verdicts(rows, (), tolerance=0.51)[0].outcome == "inconclusive"
+
+
+def test_a_weak_defence_fails_and_a_strong_one_passes_where_every_attack_works(tmp_path: Path) -> None:
+    # With more texts the intervals would be narrow enough for the usual tolerance, and the test would take longer.
+    plan = replace(toy_plan(0.01, 30.0, attacks=(QUICK, "nearest"), tasks=()), tolerance=0.4)
+    result, _ = run_audit(toy_grid(plan, texts=600), AuditFolder(tmp_path / "audit"))
+    weak, strong = result.verdicts
+    assert (weak.setting.asked, weak.outcome) == ("noise 0.01", "fail")
+    assert len(weak.reasons) == 4
+    assert (strong.setting.asked, strong.outcome) == ("noise 30", "pass"), strong.reasons
+
+
+def test_an_attack_that_learned_nothing_leaves_it_open_whether_a_strong_defence_is_one(tmp_path: Path) -> None:
+    # One short step from random weights, and a threshold that nothing reaches: an attack in name only.
+    useless = "mlc,epochs=1,hidden=[2],threshold=0.99"
+    result, _ = run_audit(toy_grid(toy_plan(30.0, attacks=(useless,), tasks=())), AuditFolder(tmp_path / "audit"))
+    [verdict] = result.verdicts
+    assert verdict.outcome == "inconclusive"
+    assert any(reason.startswith("mlc reads too little out of unprotected vectors") for reason in verdict.reasons)
