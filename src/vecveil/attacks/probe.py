@@ -2,50 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import math
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import at_least, embeddings, fraction
+from vecveil.core.arrays import Embeddings, Vector
+from vecveil.core.checks import at_least, embeddings, fraction, one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 
+ProbeKind: TypeAlias = Literal["linear", "mlp"]
 
-@dataclass(frozen=True, kw_only=True)
+FEWEST = 4
+"""Vectors of each kind below which there is nothing to train on and to stop by."""
+
+STOPPED_BY = 0.15
+"""Share of the training vectors that tell an MLP when to stop."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ProbeScore:
     """How well a probe finds the concept in vectors that it was not trained on.
 
     Attributes:
         auc: Chance that a vector with the concept scores above one without it; 0.5 is blind, 1 is sight.
         accuracy: Share of vectors told apart rightly, each class counting half; 0.5 is blind.
-        tested: Number of vectors it was tested on.
+        chances: For each vector that it was tested on, the probability that it gave to the concept.
+        present: Whether the concept was there.
     """
 
     auc: float
     accuracy: float
-    tested: int
+    chances: Vector = field(repr=False)
+    present: NDArray[np.bool_] = field(repr=False)
+
+    @property
+    def tested(self) -> int:
+        """Number of vectors it was tested on."""
+        return int(self.present.size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConceptProbe:
-    """An MLP on standardised vectors, trained with early stopping so that it is neither under- nor over-trained.
+    """A classifier on standardised vectors, stopped or penalised so that it is neither under- nor over-trained.
 
     Attributes:
-        hidden: Widths of the hidden layers.
-        epochs: Most passes over the training vectors.
+        kind: `mlp`, or `linear` for a logistic regression, which erasure of single directions blinds first.
+        hidden: Widths of the hidden layers of the MLP.
+        epochs: Most passes of the MLP over the training vectors.
         held_out: Share of the groups that the score is measured on.
         seed: Of the split, the initial weights and the batches.
     """
 
+    kind: ProbeKind = "mlp"
     hidden: tuple[int, ...] = (256, 128)
     epochs: int = 150
     held_out: float = 0.3
     seed: int = 0
 
     def __post_init__(self) -> None:
+        one_of(self.kind, get_args(ProbeKind), "kind of probe")
+        for width in self.hidden:
+            at_least(width, 1, "each width of hidden")
         at_least(self.epochs, 1, "epochs")
+        at_least(self.seed, 0, "seed")
         fraction(self.held_out, "held_out")
 
     def score(
@@ -66,18 +89,27 @@ class ConceptProbe:
         checked = embeddings(vectors)
         if present.shape != (checked.shape[0],):
             raise InvalidInputError(f"present must be one truth value per vector, got shape {present.shape}")
+        if groups is not None and groups.shape != present.shape:
+            raise InvalidInputError(f"groups must be one number per vector, got shape {groups.shape}")
         test = self._test_rows(np.arange(present.size) if groups is None else groups)
-        for part in (present[test], present[~test]):
-            if part.all() or not part.any():
-                raise InvalidInputError("a probe needs vectors with and without the concept on both sides of its split")
+        for part, fewest, use in ((present[test], 1, "test"), (present[~test], FEWEST, "train")):
+            counts = int(part.sum()), int(part.size - part.sum())
+            if min(counts) < fewest:
+                raise InvalidInputError(
+                    f"a probe needs vectors with and without the concept, {fewest} or more of each to {use} on, "
+                    f"got {counts[0]} with it and {counts[1]} without"
+                )
         # The matrices are small: threads would cost more than they bring, many times more on a busy machine.
-        with threadpool_limits(limits=1):
-            probe = self._classifier().fit(checked[~test], present[~test])
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            # Reaching the last epoch is what a limit is for.
+            warnings.filterwarnings("ignore", message="Stochastic Optimizer: Maximum iterations")
+            probe = self._classifier(int(np.sum(~test))).fit(checked[~test], present[~test])
         chances = probe.predict_proba(checked[test])[:, 1]
         return ProbeScore(
             auc=float(roc_auc_score(present[test], chances)),
             accuracy=float(balanced_accuracy_score(present[test], chances > 0.5)),
-            tested=int(test.sum()),
+            chances=np.asarray(chances, dtype=np.float64),
+            present=present[test],
         )
 
     def _test_rows(self, groups: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
@@ -85,19 +117,22 @@ class ConceptProbe:
         chosen = np.random.default_rng(self.seed).permutation(names)[: round(self.held_out * names.size)]
         return np.isin(groups, chosen)
 
-    def _classifier(self) -> Any:
+    def _classifier(self, rows: int) -> Any:
+        from sklearn.linear_model import LogisticRegression
         from sklearn.neural_network import MLPClassifier
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
+        if self.kind == "linear":
+            return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=2000))
         network = MLPClassifier(
             self.hidden,
             alpha=1e-3,
-            batch_size=64,
+            batch_size=min(64, rows - math.ceil(STOPPED_BY * rows)),
             early_stopping=True,
             max_iter=self.epochs,
             n_iter_no_change=12,
             random_state=self.seed,
-            validation_fraction=0.15,
+            validation_fraction=STOPPED_BY,
         )
         return make_pipeline(StandardScaler(), network)

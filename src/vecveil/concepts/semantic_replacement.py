@@ -11,7 +11,7 @@ from vecveil.concepts.concept import Concept
 from vecveil.concepts.passage import Passage
 from vecveil.concepts.replacement import collect_surfaces
 from vecveil.concepts.rewriting import PLACEHOLDER, find_in_chunks, substitute
-from vecveil.concepts.tokens import sensitive_tokens, words
+from vecveil.concepts.tokens import FUNCTION_WORDS, words
 from vecveil.core.progress import Progress, silent
 
 _Forms = Mapping[str, Sequence[tuple[str, frozenset[str]]]]
@@ -35,7 +35,8 @@ class SemanticReplacement:
         forms = {label: [(form, frozenset(words(form))) for form in known] for label, known in surfaces.items()}
         rewritten = []
         for passage, spans in zip(passages, found, strict=True):
-            own = frozenset(token.word for token in sensitive_tokens(passage.text, spans))
+            inside = [word for span in spans for word in words(passage.text[span.start : span.end])]
+            own = frozenset(inside) - FUNCTION_WORDS
             rewritten.append(substitute(passage.text, spans, _choose_from(forms, own, rng)))
         return rewritten
 

@@ -150,3 +150,10 @@ def test_progress_hears_of_every_text() -> None:
     texts = [Passage("all is well")] * 1000
     assert build_rewriter("remove").rewrite(texts, _ILLNESS, np.random.default_rng(0), progress=count)
     assert heard == [512, 488]
+
+
+def test_a_replacement_for_a_part_of_a_word_holds_nothing_of_that_part() -> None:
+    texts = [Passage(text) for text in ("a London-based firm", "a London bridge", "a Paris firm")]
+    concept = terms("London", "London bridge", "Paris", label="PLACE")
+    rewritten = build_rewriter("semantic-replacement").rewrite(texts, concept, np.random.default_rng(0))
+    assert rewritten[0] == "a Paris-based firm"

@@ -1,0 +1,69 @@
+"""Averaging: an attacker who gets the same record several times takes the mean, and the noise with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vecveil.attacks.attack import Attack, Embed, Sample, TrainedAttack
+from vecveil.attacks.registry import build_attack
+from vecveil.core.checks import at_least
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.progress import Progress, silent
+from vecveil.embedders import Fingerprint
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaging:
+    """Another attack on the mean of k fresh releases of each record, which has 1/√k of the noise of one.
+
+    Attributes:
+        releases: k. The vectors it is trained on and reads are means of as many releases.
+        base: The attack that reads the means.
+        settings: Settings of that attack.
+        embed: Access to the model, handed in by the audit, for a base that can use it.
+        embedder: The model that made the vectors, handed in likewise.
+    """
+
+    releases: int = 8
+    base: str = "mlc"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    embed: Embed | None = field(default=None, repr=False)
+    embedder: Fingerprint | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        at_least(self.releases, 2, "releases")
+        if self.base == "averaging":
+            raise InvalidInputError("averaging can't be its own base; name another attack")
+        _require_mapping(self.settings)
+        self._attack()
+
+    def train(
+        self,
+        sample: Sample,
+        held_out: Sample,
+        rng: np.random.Generator,
+        *,
+        folder: Path | None = None,
+        progress: Progress = silent,
+    ) -> TrainedAttack:
+        """Return the base attack, trained on means."""
+        return self._attack().train(sample, held_out, rng, folder=folder, progress=progress)
+
+    def _attack(self) -> Attack:
+        attack: Any = build_attack(self.base, self.settings)
+        known = {entry.name for entry in fields(attack)}
+        access = {"embed": self.embed, "embedder": self.embedder}
+        built: Attack = replace(
+            attack, **{key: value for key, value in access.items() if value is not None and key in known}
+        )
+        return built
+
+
+def _require_mapping(settings: object) -> None:
+    if not isinstance(settings, Mapping):
+        raise InvalidInputError(f"settings of the base must be names and values, got {settings!r}")

@@ -1,0 +1,31 @@
+"""The T5 models that Vec2Text's networks are built on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vecveil.attacks.tokeniser import Tokeniser
+
+
+def small_encoder_decoder(tokeniser: Tokeniser, *, width: int, encoder_layers: int, layers: int, heads: int) -> Any:
+    """Return an untrained T5 of these sizes."""
+    return encoder_decoder(
+        vocab_size=tokeniser.size,
+        d_model=width,
+        d_kv=width // heads,
+        d_ff=4 * width,
+        num_layers=encoder_layers,
+        num_decoder_layers=layers,
+        num_heads=heads,
+        eos_token_id=tokeniser.end,
+        pad_token_id=tokeniser.padding,
+        decoder_start_token_id=tokeniser.padding,
+    )
+
+
+def encoder_decoder(**settings: Any) -> Any:
+    """Return an untrained T5 with these settings of its config."""
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    architecture: Any = T5ForConditionalGeneration
+    return architecture(T5Config(**settings))
