@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.options import FILE, contrast_option, one_of_these, text_options
+from vecveil.cli.options import FILE, contrast_option, one_of_these, setting_of, text_options
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import SHAPE_LEARNERS
@@ -69,7 +68,7 @@ def learn(
         raise InvalidInputError(f"{out} exists already; choose another name, or --overwrite")
     if not out.absolute().parent.is_dir():
         raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to")
-    parsed = dict(_setting(setting) for setting in settings)
+    parsed = dict(setting_of(setting) for setting in settings)
     concept = load_concept(concept_file)
     passages = read_passages(
         texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
@@ -78,15 +77,3 @@ def learn(
     veil.save(out, overwrite=overwrite)
     show_veil(veil)
     click.echo(f"veil written to {out}", err=True)
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Return the name and the value of NAME=VALUE; the value is JSON where it can be, a word otherwise."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InvalidInputError(f"--set takes NAME=VALUE, got {text!r}")
-    try:
-        parsed = json.loads(value)
-    except ValueError:
-        parsed = value
-    return name.replace("-", "_"), tuple(parsed) if isinstance(parsed, list) else parsed

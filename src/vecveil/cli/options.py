@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -97,3 +98,15 @@ def text_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def setting_of(text: str) -> tuple[str, Any]:
+    """Return the name and the value of NAME=VALUE; the value is JSON where it can be, a word otherwise."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InvalidInputError(f"--set takes NAME=VALUE, got {text!r}")
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        parsed = value
+    return name.replace("-", "_"), tuple(parsed) if isinstance(parsed, list) else parsed
