@@ -22,6 +22,9 @@ from vecveil.core.progress import Progress, silent
 JUDGED = 200
 """Reconstructions whose similarity to the text is measured, at most: the judge is a model of its own."""
 
+FOLDS = 5
+"""Parts of the training texts, each denoised by what was learned from the others."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AttackCell:
@@ -104,9 +107,10 @@ class Attacker:
             for rows, number in zip(parts, (self.copies, 1, 1), strict=True)
         )
         if defence.noisy:
-            clean = np.concatenate([self.corpus.clean[parts[0]]] * self.copies)
-            wiener = WienerFilter.of(clean, np.concatenate(train), axes=defence.axes)
-            train, held_out, test = ([wiener(part) for part in group] for group in (train, held_out, test))
+            clean = self.corpus.clean[parts[0]]
+            wiener = _filter(clean, train, defence)
+            held_out, test = ([wiener(part) for part in group] for group in (held_out, test))
+            train = _filtered_by_folds(clean, train, defence, rng)
         samples = (self._sample(rows, group) for rows, group in zip(parts, (train, held_out, test), strict=True))
         first, second, third = samples
         return first, second, third
@@ -149,6 +153,27 @@ class Attacker:
             )
             for number, row in enumerate(_with_tokens(test)[: self.examples])
         )
+
+
+def _filter(clean: Embeddings, copies: list[Embeddings], defence: Defence) -> WienerFilter:
+    return WienerFilter.of(np.concatenate([clean] * len(copies)), np.concatenate(copies), axes=defence.axes)
+
+
+def _filtered_by_folds(
+    clean: Embeddings, copies: list[Embeddings], defence: Defence, rng: np.random.Generator
+) -> list[Embeddings]:
+    """Return training vectors, each denoised by a filter that has not seen its text, as those of the test are.
+
+    A filter fits the texts that it is made from better than others, and an attack would learn to rely on that.
+    """
+    found = [np.empty_like(copy) for copy in copies]
+    folds = rng.permutation(clean.shape[0]) % FOLDS
+    for fold in range(FOLDS):
+        chosen = folds == fold
+        wiener = _filter(clean[~chosen], [copy[~chosen] for copy in copies], defence)
+        for copy, denoised in zip(copies, found, strict=True):
+            denoised[chosen] = wiener(copy[chosen])
+    return found
 
 
 def _with_tokens(sample: Sample) -> list[int]:

@@ -16,7 +16,7 @@ from vecveil.attacks.mlc import Mlc
 from vecveil.attacks.nearest import NearestNeighbour
 from vecveil.attacks.vec2text import Vec2Text
 from vecveil.audit import attacking
-from vecveil.audit.attacking import AttackCell, Attacker, with_access
+from vecveil.audit.attacking import FOLDS, AttackCell, Attacker, with_access
 from vecveil.audit.budgets import Budget
 from vecveil.audit.defences import Defence, Rewritten, Undefended, noise_defence
 from vecveil.audit.encoding import Memory
@@ -139,7 +139,7 @@ def test_an_attacker_learns_from_fresh_copies_of_each_text(no_filter: list[Any])
     first, second, third = np.split(train.vectors, 3)
     assert (first != second).any(axis=1).all()
     assert (second != third).any(axis=1).all()
-    assert len(no_filter) == 1
+    assert len(no_filter) == 1 + FOLDS
 
 
 @pytest.mark.parametrize("name", ["none", "remove"])
@@ -160,7 +160,7 @@ def test_the_mean_of_k_releases_has_one_over_root_k_of_the_noise(releases: int, 
     one, many = Spy(), Spy(releases=releases)
     _spied(one, _noise())
     _spied(many, _noise())
-    assert len(no_filter) == 2
+    assert len(no_filter) == 2 * (1 + FOLDS)
     for first, mean in zip(one.seen, many.seen, strict=True):
         lengths = [
             np.sqrt(np.mean(np.sum((sample.vectors - WordEmbedder().embed(sample.texts)) ** 2, axis=1)))
@@ -174,9 +174,34 @@ def test_the_mean_of_k_releases_has_one_over_root_k_of_the_noise(releases: int, 
 def test_the_denoiser_is_worked_out_from_training_texts_alone(no_filter: list[tuple[Embeddings, Embeddings]]) -> None:
     spy = Spy()
     _spied(spy, _noise())
-    [(clean, released)] = no_filter
+    (clean, released), *folds = no_filter
     np.testing.assert_array_equal(clean, WordEmbedder().embed(spy.seen[0].texts))
     np.testing.assert_array_equal(released, spy.seen[0].vectors)
+    assert len(folds) == FOLDS
+    for known, _ in folds:
+        # Four fifths of the training texts, each of them one of those.
+        assert len(known) == pytest.approx(len(clean) * (FOLDS - 1) / FOLDS, rel=0.02)
+        assert (known[:, None] == clean).all(axis=2).any(axis=1).all()
+
+
+def test_no_training_vector_is_denoised_by_what_was_learned_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Tagging:
+        """Gives back twos for what it had seen, and ones for what is new to it."""
+
+        def __init__(self, released: Embeddings) -> None:
+            self.known = {row.tobytes() for row in released}
+
+        def __call__(self, released: Embeddings) -> Embeddings:
+            seen = np.array([row.tobytes() in self.known for row in released])
+            return np.ones_like(released) + seen[:, None]
+
+    def tagging(clean: Embeddings, released: Embeddings, *, axes: object) -> Tagging:
+        return Tagging(released)
+
+    monkeypatch.setattr("vecveil.audit.attacking.WienerFilter.of", tagging)
+    spy = Spy()
+    _spied(spy, _noise(), _attacker(copies=2))
+    assert [sample.vectors.max() for sample in spy.seen] == [1.0, 1.0, 1.0]
 
 
 def test_what_an_attacker_reads_was_denoised() -> None:
