@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -33,7 +34,7 @@ SCRATCH_RATE, PRIOR_RATE = 1e-3, 5e-4
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerativeAttack:
+class GenerativeAttack(ABC):
     """The settings of an attack that writes texts.
 
     Attributes:
@@ -96,13 +97,13 @@ class GenerativeAttack:
         """Return the settings that make a difference to a prior: sizes, and how it is taught."""
         return {name: getattr(self, name) for name in (*self.sizes, *self.lessons)}
 
+    @abstractmethod
     def new_tokeniser(self, texts: Sequence[str]) -> Tokeniser:
         """Return the tokeniser of the pretrained weights that the settings name, or one trained on `texts`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def teach_prior(self, lesson: PublicLesson) -> None:
         """Train the networks of a prior on public sentences."""
-        raise NotImplementedError
 
     def opened_prior(self, sample: Sample) -> Prior | None:
         """Return the prior that the attack starts from, or raise unless it reads vectors like these."""

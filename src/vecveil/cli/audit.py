@@ -98,7 +98,7 @@ def audit(
 @click.option("--title", default="vecveil audit", show_default=True, help="Title of the page.")
 @click.option("--no-texts", is_flag=True, help="Leave the example texts out, to show the report to others.")
 def report(*, audit_folder: Path, out: Path | None, title: str, no_texts: bool) -> None:
-    """Write the report and the tables of the finished audit in the folder AUDIT."""
+    """Write the report of the finished audit in the folder AUDIT; without --out, its tables too."""
     from vecveil.audit import AuditFolder
     from vecveil.reports import write_report, write_tables
 
@@ -106,7 +106,8 @@ def report(*, audit_folder: Path, out: Path | None, title: str, no_texts: bool) 
     result = folder.result()
     path = out or audit_folder / "report.html"
     write_report(result, None if no_texts else folder.examples() or None, path, title=title)
-    write_tables(result, audit_folder)
+    if out is None:
+        write_tables(result, audit_folder)
     click.echo(f"report written to {path}", err=True)
 
 

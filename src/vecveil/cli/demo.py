@@ -78,6 +78,8 @@ def demo(
         tasks=("neighbours", "neighbours,protected=documents"),
         budgets=tuple(Budget(value=ratio, scale="noise-ratio") for ratio in NOISE_RATIOS),
         seeds=(seed,),
+        # Half of what an audit gives to attackers: a demo should not take long.
+        copies=1,
     )
     grid = prepare(plan, veil, concept, corpus, cache=cache, progress=progress_bar)
     # The audit of another demo must not end up beside the veil of this one.

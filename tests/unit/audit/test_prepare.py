@@ -29,7 +29,7 @@ from vecveil.utility import Neighbours
 PLAN = toy_plan(attacks=("mlc",), tasks=("neighbours",))
 
 
-def _refused(plan: AuditPlan, kind: type[VecveilError], match: str, **changes: Any) -> None:
+def check_refused(plan: AuditPlan, kind: type[VecveilError], match: str, **changes: Any) -> None:
     """Fail unless the plan is refused before the model is asked for anything."""
     embedder = changes.pop("embedder", WordEmbedder())
     given = {"concept": toy_concept(), "texts": toy_texts(200), **changes}
@@ -63,7 +63,7 @@ def test_a_plan_becomes_attacks_tasks_and_vectors() -> None:
     ],
 )
 def test_a_wrong_name_is_guessed_before_anything_is_embedded(changes: dict[str, Any], match: str) -> None:
-    _refused(replace(PLAN, **changes), UnknownNameError, match)
+    check_refused(replace(PLAN, **changes), UnknownNameError, match)
 
 
 @pytest.mark.parametrize(
@@ -78,20 +78,22 @@ def test_a_wrong_name_is_guessed_before_anything_is_embedded(changes: dict[str, 
     ],
 )
 def test_a_plan_that_cannot_be_run_is_refused_before_anything_is_embedded(changes: dict[str, Any], match: str) -> None:
-    _refused(replace(PLAN, **changes), InvalidInputError, match)
+    check_refused(replace(PLAN, **changes), InvalidInputError, match)
 
 
 def test_a_task_file_without_its_columns_is_refused_before_anything_is_embedded(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2,gold\na,b,1\n")
-    _refused(replace(PLAN, tasks=(f"sts:{tmp_path}/pairs.csv",)), UnknownNameError, r"column of .*pairs\.csv 'score'")
+    check_refused(
+        replace(PLAN, tasks=(f"sts:{tmp_path}/pairs.csv",)), UnknownNameError, r"column of .*pairs\.csv 'score'"
+    )
 
 
 def test_too_few_texts_are_refused_before_anything_is_embedded() -> None:
-    _refused(PLAN, InvalidInputError, "at least 100 distinct texts", texts=toy_texts(50))
+    check_refused(PLAN, InvalidInputError, "at least 100 distinct texts", texts=toy_texts(50))
 
 
 def test_the_embedder_must_be_that_of_the_veil() -> None:
-    _refused(PLAN, EmbedderMismatchError, "revision '1' against '2'", embedder=WordEmbedder(revision="2"))
+    check_refused(PLAN, EmbedderMismatchError, "revision '1' against '2'", embedder=WordEmbedder(revision="2"))
 
 
 def test_a_veil_that_names_no_embedder_needs_one() -> None:
@@ -116,7 +118,7 @@ def test_a_judge_is_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_attacked_model_is_no_judge_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     _judge_of(monkeypatch, WordEmbedder())
-    _refused(replace(PLAN, judge="it"), InvalidInputError, "another model than the attacked one, got 'it'")
+    check_refused(replace(PLAN, judge="it"), InvalidInputError, "another model than the attacked one, got 'it'")
 
 
 def _prior(folder: Path, *, attack: str = "geia", revision: str = "1") -> str:
@@ -129,7 +131,7 @@ def _prior(folder: Path, *, attack: str = "geia", revision: str = "1") -> str:
 
 def test_a_prior_that_is_not_there_is_refused_before_anything_is_embedded(tmp_path: Path) -> None:
     plan = replace(PLAN, attacks=(f"geia:{tmp_path}/none",))
-    _refused(plan, ArtifactError, r"there is no prior .*none")
+    check_refused(plan, ArtifactError, r"there is no prior .*none")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +144,7 @@ def test_a_prior_that_is_not_there_is_refused_before_anything_is_embedded(tmp_pa
 def test_a_prior_of_something_else_is_refused_before_anything_is_embedded(
     tmp_path: Path, settings: dict[str, str], kind: type[VecveilError], match: str
 ) -> None:
-    _refused(replace(PLAN, attacks=(_prior(tmp_path / "prior", **settings),)), kind, match)
+    check_refused(replace(PLAN, attacks=(_prior(tmp_path / "prior", **settings),)), kind, match)
 
 
 def test_another_prior_in_its_place_makes_another_audit(tmp_path: Path) -> None:
