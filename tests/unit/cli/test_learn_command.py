@@ -7,7 +7,7 @@ import pytest
 from support.command_line import CommandLine, check_refusal, listing
 from support.veils import PRIVATE_WORD
 
-from vecveil.cli.learn import _setting
+from vecveil.cli.options import setting_of
 from vecveil.veil import Veil
 
 
@@ -31,7 +31,7 @@ def corpus(work: Path, private_texts: list[str]) -> Path:
     ],
 )
 def test_a_setting_is_json_where_it_can_be(text: str, expected: tuple[str, Any]) -> None:
-    assert _setting(text) == expected
+    assert setting_of(text) == expected
 
 
 def test_learning_writes_a_veil_and_tells_what_is_in_it(run: CommandLine, corpus: Path, model_folder: Path) -> None:
