@@ -177,7 +177,7 @@ def test_the_demo_goes_the_whole_way_and_keeps_it(
     options = ("demo", "--texts", "500", "--shape", "neuron-sensitivity", "--out", "kept")
     outcome = run(*options, "--picture", "table.svg")
     assert outcome.code == 0, outcome.err
-    for part in ("mlp probe", "purkayas", "veil, neuron-sensitivity, noise 2: ", "How to read it"):
+    for part in ("mlp probe", "veil, neuron-sensitivity, noise 2: ", "How to read it"):
         assert part in outcome.out
     assert "open kept/audit/report.html" in outcome.err
     kept = {path.name for path in (work / "kept").iterdir()}

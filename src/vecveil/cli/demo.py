@@ -74,11 +74,12 @@ def demo(
         concept, corpus, embedder=embedder, shape=shape, preset=preset, seed=seed, cache=cache, progress=progress_bar
     )
     plan = AuditPlan(
-        attacks=("mlc", "nearest", "averaging"),
+        attacks=("mlc,patience=8", "nearest", 'averaging,settings={"patience": 8}'),
         tasks=("neighbours", "neighbours,protected=documents"),
         budgets=tuple(Budget(value=ratio, scale="noise-ratio") for ratio in NOISE_RATIOS),
+        # Less than an audit does: a demo should not take long, and Purkayastha noise does as Laplace noise does.
+        defences=("laplace", "veil"),
         seeds=(seed,),
-        # Half of what an audit gives to attackers: a demo should not take long.
         copies=1,
     )
     grid = prepare(plan, veil, concept, corpus, cache=cache, progress=progress_bar)
