@@ -63,11 +63,11 @@ def test_numpys_own_generators_never_make_noise() -> None:
         path.relative_to(ROOT / "src" / "vecveil").as_posix() for path in SOURCES if "default_rng" in path.read_text()
     }
     allowed = {
-        "attacks/prior_training.py",
+        "attacks/priors/training.py",
         "attacks/probe.py",
-        "attacks/public_lesson.py",
-        "attacks/token_rows.py",
-        "attacks/training.py",
+        "attacks/priors/lesson.py",
+        "attacks/generation/token_rows.py",
+        "attacks/training/loop.py",
         "audit/corpus.py",
         "audit/defences.py",
         "audit/estimate.py",

@@ -14,7 +14,7 @@ import pytest
 from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.corpora import CITIES, ILLNESSES, QUICK, TOY_CONCEPT, toy_texts, write_toy_place
 
-from vecveil.attacks.training import one_thread
+from vecveil.attacks.training.loop import one_thread
 from vecveil.audit import AuditFolder
 
 PRIVATE = ILLNESSES + CITIES
@@ -33,7 +33,7 @@ AuditFolder.keep = slow
 
 SLOW_TRAINING = """
 import time
-from vecveil.attacks.checkpoint import Checkpoint
+from vecveil.attacks.training.checkpoint import Checkpoint
 save = Checkpoint.save
 def slow(*arguments):
     save(*arguments)

@@ -17,7 +17,7 @@ from support.veils import PRIVATE_WORD, made_veil, unit_vectors
 from vecveil import samples
 from vecveil.artifacts.vectors import column_of
 from vecveil.attacks import mlc
-from vecveil.attacks.schedule import Schedule
+from vecveil.attacks.training.schedule import Schedule
 from vecveil.audit import AuditFolder
 from vecveil.concepts import terms
 from vecveil.embedders import Fingerprint, resolve_embedder

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from vecveil.attacks.attack import Recovery, Sample
-from vecveil.attacks.conditions import adapt, noisy, tensor
-from vecveil.attacks.decoders import SMALL, decoder_tokeniser, pretrained_decoder, small_decoder
-from vecveil.attacks.generative import (
+from vecveil.attacks.generation.conditions import adapt, noisy, tensor
+from vecveil.attacks.generation.decoders import SMALL, decoder_tokeniser, pretrained_decoder, small_decoder
+from vecveil.attacks.generation.generative import (
     PRIOR_RATE,
     SCRATCH_RATE,
     GenerativeAttack,
@@ -20,7 +20,7 @@ from vecveil.attacks.generative import (
     seeded,
     set_dropout,
 )
-from vecveil.attacks.tokeniser import Tokeniser, train_tokeniser
+from vecveil.attacks.generation.tokeniser import Tokeniser, train_tokeniser
 from vecveil.core.arrays import Embeddings, Vector
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
@@ -29,9 +29,9 @@ from vecveil.core.progress import Progress, silent
 if TYPE_CHECKING:
     import torch
 
-    from vecveil.attacks.prefix_decoder import PrefixDecoder
-    from vecveil.attacks.public_lesson import PublicLesson
-    from vecveil.attacks.reading import Reader
+    from vecveil.attacks.generation.prefix_decoder import PrefixDecoder
+    from vecveil.attacks.generation.reading import Reader
+    from vecveil.attacks.priors.lesson import PublicLesson
 
 NETWORK = "decoder"
 PAPER_RATE = 3e-5
@@ -77,9 +77,9 @@ class Geia(GenerativeAttack):
         prior = self.opened_prior(sample)
         sized = self if prior is None else replace(self, **prior.settings)
         with seeded(rng):
-            from vecveil.attacks.reading import Reader
-            from vecveil.attacks.teaching import Lesson, teach
-            from vecveil.attacks.token_rows import tokenised
+            from vecveil.attacks.generation.reading import Reader
+            from vecveil.attacks.generation.teaching import Lesson, teach
+            from vecveil.attacks.generation.token_rows import tokenised
 
             tokeniser = sized.new_tokeniser(sample.texts) if prior is None else prior.tokeniser()
             vectors = tensor(sample.vectors)
@@ -114,7 +114,7 @@ class Geia(GenerativeAttack):
 
     def start(self, vectors: torch.Tensor, tokeniser: Tokeniser) -> PrefixDecoder:
         """Return the network before its training."""
-        from vecveil.attacks.prefix_decoder import PrefixDecoder
+        from vecveil.attacks.generation.prefix_decoder import PrefixDecoder
         from vecveil.attacks.standardise import standardised
 
         if self.decoder == SMALL:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from vecveil.attacks.attack import Sample
-from vecveil.attacks.checkpoint import Checkpoint
 from vecveil.attacks.trained_mlc import TrainedMlc, as_tensor
-from vecveil.attacks.training import Schedule, shuffled_batches, train
+from vecveil.attacks.training.checkpoint import Checkpoint
+from vecveil.attacks.training.loop import Schedule, shuffled_batches, train
 from vecveil.attacks.words import present
 from vecveil.core.checks import at_least, fraction, positive
 from vecveil.core.digests import array_digest, json_digest

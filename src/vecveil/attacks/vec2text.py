@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from vecveil.attacks.attack import Sample
-from vecveil.attacks.conditions import noisy, tensor
-from vecveil.attacks.generative import GenerativeAttack, check_samples, seeded, set_dropout
-from vecveil.attacks.guesses import Embed
-from vecveil.attacks.tokeniser import Tokeniser, train_tokeniser
+from vecveil.attacks.generation.conditions import noisy, tensor
+from vecveil.attacks.generation.generative import GenerativeAttack, check_samples, seeded, set_dropout
+from vecveil.attacks.generation.guesses import Embed
+from vecveil.attacks.generation.tokeniser import Tokeniser, train_tokeniser
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
@@ -21,10 +21,10 @@ from vecveil.core.progress import Progress, silent
 if TYPE_CHECKING:
     import torch
 
-    from vecveil.attacks.correction import TrainedVec2Text
-    from vecveil.attacks.corrector import Corrector
-    from vecveil.attacks.inverter import Inverter
-    from vecveil.attacks.public_lesson import PublicLesson
+    from vecveil.attacks.generation.correction import TrainedVec2Text
+    from vecveil.attacks.generation.corrector import Corrector
+    from vecveil.attacks.generation.inverter import Inverter
+    from vecveil.attacks.priors.lesson import PublicLesson
 
 SMALL = "small"
 INVERTER, CORRECTOR = "inverter", "corrector"
@@ -101,7 +101,7 @@ class Vec2Text(GenerativeAttack):
         prior = self.opened_prior(sample)
         sized = self if prior is None else replace(self, **prior.settings)
         with seeded(rng):
-            from vecveil.attacks.vec2text_training import Vec2TextTraining
+            from vecveil.attacks.generation.vec2text_training import Vec2TextTraining
 
             training = Vec2TextTraining(
                 attack=sized, sample=sample, held_out=held_out, prior=prior, rng=rng, folder=folder, progress=progress
@@ -110,9 +110,9 @@ class Vec2Text(GenerativeAttack):
 
     def start(self, vectors: torch.Tensor, tokeniser: Tokeniser) -> Inverter:
         """Return the inverter before its training."""
-        from vecveil.attacks.encoder_decoders import small_encoder_decoder
-        from vecveil.attacks.inverter import Inverter
-        from vecveil.attacks.published import published_inverter
+        from vecveil.attacks.generation.encoder_decoders import small_encoder_decoder
+        from vecveil.attacks.generation.inverter import Inverter
+        from vecveil.attacks.generation.published import published_inverter
         from vecveil.attacks.standardise import standardised
 
         if self.inverter != SMALL:
@@ -124,8 +124,8 @@ class Vec2Text(GenerativeAttack):
 
     def start_corrector(self, inverter: Inverter, guessed: torch.Tensor) -> Corrector:
         """Return the corrector before its training: a published one, or one that starts as the inverter is."""
-        from vecveil.attacks.corrector import corrector_from
-        from vecveil.attacks.published import published_corrector
+        from vecveil.attacks.generation.corrector import corrector_from
+        from vecveil.attacks.generation.published import published_corrector
 
         if self.corrector != SMALL:
             return published_corrector(self.corrector, guessed.shape[1])
@@ -133,7 +133,7 @@ class Vec2Text(GenerativeAttack):
 
     def teach_prior(self, lesson: PublicLesson) -> None:
         """Train the networks of a prior on public sentences: the inverter, then the corrector on its guesses."""
-        from vecveil.attacks.public_guesses import public_guesses
+        from vecveil.attacks.priors.guesses import public_guesses
 
         inverter = self.start(lesson.vectors, lesson.tokeniser)
         if self.inverter == SMALL:
@@ -157,7 +157,7 @@ class Vec2Text(GenerativeAttack):
 
     def new_tokeniser(self, texts: Sequence[str]) -> Tokeniser:
         """Return the tokeniser of a published inverter, or one trained on `texts`."""
-        from vecveil.attacks.published import published_tokeniser
+        from vecveil.attacks.generation.published import published_tokeniser
 
         if self.inverter != SMALL:
             return published_tokeniser(self.inverter)

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vecveil.attacks import Attack
-from vecveil.attacks.generative import GenerativeAttack
-from vecveil.attacks.prior import MANIFEST
+from vecveil.attacks.generation.generative import GenerativeAttack
+from vecveil.attacks.priors.prior import MANIFEST
 from vecveil.attacks.probe import ProbeKind
 from vecveil.audit.attacking import AttackCell, Attacker
 from vecveil.audit.corpus import AuditCorpus

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vecveil.attacks import ATTACKS, Attack, build_attack
-from vecveil.attacks.generative import GenerativeAttack
-from vecveil.attacks.prior import load_prior
+from vecveil.attacks.generation.generative import GenerativeAttack
+from vecveil.attacks.priors.prior import load_prior
 from vecveil.audit.corpus import AuditCorpus
 from vecveil.audit.defences import Rewritten, mechanism_of
 from vecveil.audit.encoding import Memory

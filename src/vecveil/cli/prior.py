@@ -13,8 +13,8 @@ from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vecveil.attacks.checkpoint import TrainingState
-    from vecveil.attacks.generative import GenerativeAttack
+    from vecveil.attacks.generation.generative import GenerativeAttack
+    from vecveil.attacks.training.checkpoint import TrainingState
 
 
 @click.command(short_help="Train a generative attack on public sentences, for audits to start from.")
@@ -50,7 +50,7 @@ def prior(
     A run that was stopped, by Ctrl-C or harder, goes on when the same command is given again. From the first checkpoint
     on, the folder can be used as it is: `--set prior=DIR` in an audit.
     """
-    from vecveil.attacks.prior_training import train_prior
+    from vecveil.attacks.priors.training import train_prior
     from vecveil.embedders import resolve_embedder
     from vecveil.veil import read_passages
 
@@ -75,7 +75,7 @@ def prior(
 
 
 def _generative(name: str, settings: tuple[str, ...]) -> GenerativeAttack:
-    from vecveil.attacks.generative import GenerativeAttack
+    from vecveil.attacks.generation.generative import GenerativeAttack
     from vecveil.attacks.registry import build_attack
 
     attack = build_attack(name, dict(setting_of(setting) for setting in settings))

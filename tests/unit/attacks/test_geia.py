@@ -11,7 +11,7 @@ from support.travel_notes import leakage, travel_notes
 
 from vecveil.attacks import Sample
 from vecveil.attacks.geia import Geia, TrainedGeia
-from vecveil.attacks.tokeniser import END, train_tokeniser
+from vecveil.attacks.generation.tokeniser import END, train_tokeniser
 from vecveil.concepts import SensitiveToken
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilWarning
 

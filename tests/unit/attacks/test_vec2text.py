@@ -11,13 +11,13 @@ import torch
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.travel_notes import leakage, travel_notes
 
-from vecveil.attacks.correction import TrainedVec2Text
-from vecveil.attacks.corrector import Corrector
-from vecveil.attacks.encoder_decoders import encoder_decoder
-from vecveil.attacks.inverter import Inverter
-from vecveil.attacks.published import published_corrector, published_inverter
+from vecveil.attacks.generation.correction import TrainedVec2Text
+from vecveil.attacks.generation.corrector import Corrector
+from vecveil.attacks.generation.encoder_decoders import encoder_decoder
+from vecveil.attacks.generation.inverter import Inverter
+from vecveil.attacks.generation.published import published_corrector, published_inverter
+from vecveil.attacks.generation.tokeniser import END, PADDING, train_tokeniser
 from vecveil.attacks.standardise import Standardise
-from vecveil.attacks.tokeniser import END, PADDING, train_tokeniser
 from vecveil.attacks.vec2text import Vec2Text
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
 

@@ -11,7 +11,7 @@ from support.embedders import WordEmbedder
 from support.veils import made_veil
 
 from vecveil.attacks.mlc import Mlc
-from vecveil.attacks.prior import Prior
+from vecveil.attacks.priors.prior import Prior
 from vecveil.audit import AuditPlan, Budget, Grid, prepare
 from vecveil.audit.prepare import attack_of
 from vecveil.concepts import Concept, terms

@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 from support.embedders import WordEmbedder
 from support.travel_notes import travel_notes
 
-from vecveil.attacks.prior import load_prior
+from vecveil.attacks.priors.prior import load_prior
 from vecveil.cli.prior import prior
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 

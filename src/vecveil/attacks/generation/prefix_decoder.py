@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from vecveil.attacks.generation import likeliest
+from vecveil.attacks.generation.tokeniser import Tokeniser
+from vecveil.attacks.generation.writing import likeliest
 from vecveil.attacks.standardise import Standardise
-from vecveil.attacks.tokeniser import Tokeniser
 
 
 class PrefixDecoder(torch.nn.Module):

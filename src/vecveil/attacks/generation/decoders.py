@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from vecveil.attacks.tokeniser import Tokeniser
+from vecveil.attacks.generation.tokeniser import Tokeniser
 from vecveil.core.digests import file_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
 

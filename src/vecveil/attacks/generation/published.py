@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vecveil.attacks.corrector import Corrector
-from vecveil.attacks.decoders import wrapped
-from vecveil.attacks.encoder_decoders import encoder_decoder
-from vecveil.attacks.inverter import Inverter
+from vecveil.attacks.generation.corrector import Corrector
+from vecveil.attacks.generation.decoders import wrapped
+from vecveil.attacks.generation.encoder_decoders import encoder_decoder
+from vecveil.attacks.generation.inverter import Inverter
+from vecveil.attacks.generation.tokeniser import Tokeniser
 from vecveil.attacks.standardise import Standardise
-from vecveil.attacks.tokeniser import Tokeniser
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from vecveil.attacks.attack import Sample
-from vecveil.attacks.checkpoint import Checkpoint
-from vecveil.attacks.prior import Prior, load_prior
-from vecveil.attacks.schedule import Schedule
+from vecveil.attacks.priors.prior import Prior, load_prior
+from vecveil.attacks.training.checkpoint import Checkpoint
+from vecveil.attacks.training.schedule import Schedule
 from vecveil.core.checks import at_least, not_negative, positive
 from vecveil.core.digests import array_digest, json_digest, text_digest
 from vecveil.core.errors import InvalidInputError, MissingExtraError
@@ -23,8 +23,8 @@ from vecveil.embedders import Fingerprint
 if TYPE_CHECKING:
     import torch
 
-    from vecveil.attacks.public_lesson import PublicLesson
-    from vecveil.attacks.tokeniser import Tokeniser
+    from vecveil.attacks.generation.tokeniser import Tokeniser
+    from vecveil.attacks.priors.lesson import PublicLesson
 
 FEWEST = 20
 """Texts below which there is nothing to learn a language from."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from vecveil.attacks.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
-from vecveil.attacks.word_places import word_places
+from vecveil.attacks.generation.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
+from vecveil.attacks.generation.word_places import word_places
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 TEXTS = ["Anna Müller met Boris in Rome.", "Boris flew to Rome in 1.5 hours.", "Rome was not built in a day."] * 20

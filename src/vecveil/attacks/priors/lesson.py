@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecveil.attacks.checkpoint import Checkpoint, TrainingState
-from vecveil.attacks.prior import Prior, load_prior
-from vecveil.attacks.schedule import Schedule
-from vecveil.attacks.tokeniser import Tokeniser
-from vecveil.attacks.training import Rows
+from vecveil.attacks.generation.tokeniser import Tokeniser
+from vecveil.attacks.priors.prior import Prior, load_prior
+from vecveil.attacks.training.checkpoint import Checkpoint, TrainingState
+from vecveil.attacks.training.loop import Rows
+from vecveil.attacks.training.schedule import Schedule
 from vecveil.core.arrays import Embeddings
 from vecveil.core.progress import Progress
 
 if TYPE_CHECKING:
     import torch
 
-    from vecveil.attacks.teaching import Condition
+    from vecveil.attacks.generation.teaching import Condition
 
 ROUND_SECONDS = 150.0
 """Time between two checkpoints: what a killed run loses, at most."""
@@ -85,8 +85,8 @@ class PublicLesson:
             rows: How many of the texts it learns; all where None.
             share: Its share of the time.
         """
-        from vecveil.attacks.teaching import Lesson, teach
-        from vecveil.attacks.token_rows import tokenised
+        from vecveil.attacks.generation.teaching import Lesson, teach
+        from vecveil.attacks.generation.token_rows import tokenised
 
         teach(
             network,

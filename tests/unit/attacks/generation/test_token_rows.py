@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vecveil.attacks.token_rows import TokenRows, bucketed_batches, by_length, tokenised
-from vecveil.attacks.tokeniser import train_tokeniser
+from vecveil.attacks.generation.token_rows import TokenRows, bucketed_batches, by_length, tokenised
+from vecveil.attacks.generation.tokeniser import train_tokeniser
 from vecveil.core.errors import VecveilWarning
 
 LENGTHS = np.random.default_rng(0).integers(1, 40, size=1000)

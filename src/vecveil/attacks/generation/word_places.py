@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vecveil.attacks.tokeniser import Tokeniser
+from vecveil.attacks.generation.tokeniser import Tokeniser
 from vecveil.concepts import words
 from vecveil.concepts.folding import Folded, fold
 

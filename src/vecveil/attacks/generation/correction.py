@@ -8,18 +8,18 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from vecveil.attacks.attack import Recovery, Sample
-from vecveil.attacks.conditions import noisy, tensor
-from vecveil.attacks.guesses import Embed, Guesses, embedded_guesses, nearer
-from vecveil.attacks.reading import Reader
-from vecveil.attacks.teaching import Condition
-from vecveil.attacks.training import Rows
+from vecveil.attacks.generation.conditions import noisy, tensor
+from vecveil.attacks.generation.guesses import Embed, Guesses, embedded_guesses, nearer
+from vecveil.attacks.generation.reading import Reader
+from vecveil.attacks.generation.teaching import Condition
+from vecveil.attacks.training.loop import Rows
 from vecveil.core.arrays import Embeddings, Vector
 from vecveil.core.digests import array_digest
 from vecveil.core.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from vecveil.attacks.corrector import Corrector
-    from vecveil.attacks.inverter import Inverter
+    from vecveil.attacks.generation.corrector import Corrector
+    from vecveil.attacks.generation.inverter import Inverter
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

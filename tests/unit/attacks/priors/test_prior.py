@@ -12,9 +12,9 @@ from support.embedders import WordEmbedder
 from support.travel_notes import leakage, travel_notes
 
 from vecveil.attacks.geia import Geia
-from vecveil.attacks.generative import GenerativeAttack
-from vecveil.attacks.prior import load_prior
-from vecveil.attacks.prior_training import train_prior
+from vecveil.attacks.generation.generative import GenerativeAttack
+from vecveil.attacks.priors.prior import load_prior
+from vecveil.attacks.priors.training import train_prior
 from vecveil.attacks.vec2text import Vec2Text
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
 
@@ -49,15 +49,15 @@ def stopping_at(network: str, batch: int) -> Any:
 
 @pytest.fixture
 def quick_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vecveil.attacks.public_lesson.ROUND_SECONDS", 1e-9)
-    monkeypatch.setattr("vecveil.attacks.public_lesson.WARMUP", 5)
+    monkeypatch.setattr("vecveil.attacks.priors.lesson.ROUND_SECONDS", 1e-9)
+    monkeypatch.setattr("vecveil.attacks.priors.lesson.WARMUP", 5)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("priors") / "geia"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vecveil.attacks.public_lesson.WARMUP", 5)
+        patch.setattr("vecveil.attacks.priors.lesson.WARMUP", 5)
         train_prior(GEIA, public_notes(), EMBEDDER, folder, epochs=50)
     return folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vecveil.attacks.tokeniser import Tokeniser
+from vecveil.attacks.generation.tokeniser import Tokeniser
 
 
 def small_encoder_decoder(tokeniser: Tokeniser, *, width: int, encoder_layers: int, layers: int, heads: int) -> Any:

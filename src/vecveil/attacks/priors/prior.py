@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vecveil.attacks.checkpoint import BEST, fill, tensors_of
-from vecveil.attacks.tokeniser import Tokeniser, load_tokeniser
+from vecveil.attacks.generation.tokeniser import Tokeniser, load_tokeniser
+from vecveil.attacks.training.checkpoint import BEST, fill, tensors_of
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
 from vecveil.embedders import Fingerprint

@@ -10,18 +10,18 @@ import numpy as np
 import torch
 
 from vecveil.attacks.attack import Sample
-from vecveil.attacks.conditions import adapt, noisy, tensor
-from vecveil.attacks.correction import Correction, TrainedVec2Text
-from vecveil.attacks.corrector import Corrector
-from vecveil.attacks.generative import PRIOR_RATE, SCRATCH_RATE, set_dropout
-from vecveil.attacks.guesses import Embed, Guesses, embedded_guesses
-from vecveil.attacks.inverter import Inverter
-from vecveil.attacks.prior import Prior
-from vecveil.attacks.reading import Reader
-from vecveil.attacks.teaching import Condition, Lesson, teach
-from vecveil.attacks.token_rows import tokenised
-from vecveil.attacks.tokeniser import Tokeniser
-from vecveil.attacks.training import Rows
+from vecveil.attacks.generation.conditions import adapt, noisy, tensor
+from vecveil.attacks.generation.correction import Correction, TrainedVec2Text
+from vecveil.attacks.generation.corrector import Corrector
+from vecveil.attacks.generation.generative import PRIOR_RATE, SCRATCH_RATE, set_dropout
+from vecveil.attacks.generation.guesses import Embed, Guesses, embedded_guesses
+from vecveil.attacks.generation.inverter import Inverter
+from vecveil.attacks.generation.reading import Reader
+from vecveil.attacks.generation.teaching import Condition, Lesson, teach
+from vecveil.attacks.generation.token_rows import tokenised
+from vecveil.attacks.generation.tokeniser import Tokeniser
+from vecveil.attacks.priors.prior import Prior
+from vecveil.attacks.training.loop import Rows
 from vecveil.attacks.vec2text import CORRECTOR, INVERTER, SMALL, Vec2Text
 from vecveil.core.progress import Progress
 

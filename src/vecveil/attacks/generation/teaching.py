@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from vecveil.attacks.checkpoint import Checkpoint, TrainingState
-from vecveil.attacks.schedule import Schedule
-from vecveil.attacks.token_rows import TokenRows, bucketed_batches, by_length
-from vecveil.attacks.training import Rows, train
+from vecveil.attacks.generation.token_rows import TokenRows, bucketed_batches, by_length
+from vecveil.attacks.training.checkpoint import Checkpoint, TrainingState
+from vecveil.attacks.training.loop import Rows, train
+from vecveil.attacks.training.schedule import Schedule
 from vecveil.core.progress import Progress, silent
 
 Condition: TypeAlias = tuple[torch.Tensor, ...]

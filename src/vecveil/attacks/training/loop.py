@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.attacks.checkpoint import Checkpoint, TrainingState
-from vecveil.attacks.schedule import Schedule
+from vecveil.attacks.training.checkpoint import Checkpoint, TrainingState
+from vecveil.attacks.training.schedule import Schedule
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from vecveil.attacks.inverter import Inverter, generate, logits, projection
+from vecveil.attacks.generation.inverter import Inverter, generate, logits, projection
 from vecveil.attacks.standardise import Standardise, standardised
 
 

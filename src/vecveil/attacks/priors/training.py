@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.attacks.checkpoint import TrainingState
-from vecveil.attacks.conditions import tensor
-from vecveil.attacks.generative import SCRATCH_RATE, GenerativeAttack, seeded
-from vecveil.attacks.prior import MANIFEST, Prior, load_prior
-from vecveil.attacks.public_lesson import PublicLesson
+from vecveil.attacks.generation.conditions import tensor
+from vecveil.attacks.generation.generative import SCRATCH_RATE, GenerativeAttack, seeded
+from vecveil.attacks.priors.lesson import PublicLesson
+from vecveil.attacks.priors.prior import MANIFEST, Prior, load_prior
+from vecveil.attacks.training.checkpoint import TrainingState
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, positive
 from vecveil.core.digests import json_digest, text_digest

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from vecveil.attacks.conditions import tensor
-from vecveil.attacks.tokeniser import Tokeniser
-from vecveil.attacks.training import Rows
+from vecveil.attacks.generation.conditions import tensor
+from vecveil.attacks.generation.tokeniser import Tokeniser
+from vecveil.attacks.training.loop import Rows
 from vecveil.core.arrays import Embeddings, Vector
 
 if TYPE_CHECKING:
     import torch
 
-    from vecveil.attacks.teaching import Condition
+    from vecveil.attacks.generation.teaching import Condition
 
 Embed: TypeAlias = Callable[[Sequence[str]], Embeddings]
 """Texts to clean vectors: what someone with access to the model can do."""
@@ -42,7 +42,7 @@ class Guesses:
 
     def condition(self, targets: torch.Tensor) -> Callable[[Rows], Condition]:
         """Return the function that gives what the corrector sees of some rows."""
-        from vecveil.attacks.token_rows import TokenRows
+        from vecveil.attacks.generation.token_rows import TokenRows
 
         pieces = TokenRows(self.tokeniser.encode(self.texts, longest=self.longest), padding=self.tokeniser.padding)
         vectors = tensor(self.vectors)

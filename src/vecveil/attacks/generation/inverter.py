@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from vecveil.attacks.generation import likeliest
+from vecveil.attacks.generation.writing import likeliest
 from vecveil.attacks.standardise import Standardise
 
 

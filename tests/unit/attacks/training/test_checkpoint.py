@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from vecveil.attacks.checkpoint import BEST, LAST, Checkpoint, TrainingState, fill, tensors_of
+from vecveil.attacks.training.checkpoint import BEST, LAST, Checkpoint, TrainingState, fill, tensors_of
 from vecveil.core.errors import ArtifactError
 
 STATE = TrainingState(step=7, best=0.5, best_step=4, waited=3, seconds=1.5)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from vecveil.attacks.checkpoint import Checkpoint, TrainingState
-from vecveil.attacks.schedule import Schedule
-from vecveil.attacks.training import one_thread, shuffled_batches, train
+from vecveil.attacks.training.checkpoint import Checkpoint, TrainingState
+from vecveil.attacks.training.loop import one_thread, shuffled_batches, train
+from vecveil.attacks.training.schedule import Schedule
 from vecveil.core.errors import InvalidInputError
 
 VECTORS = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from vecveil.attacks.conditions import noisy
-from vecveil.attacks.guesses import Guesses, embedded_guesses
-from vecveil.attacks.public_lesson import PublicLesson
-from vecveil.attacks.reading import Reader
+from vecveil.attacks.generation.conditions import noisy
+from vecveil.attacks.generation.guesses import Guesses, embedded_guesses
+from vecveil.attacks.generation.reading import Reader
+from vecveil.attacks.priors.lesson import PublicLesson
 
 if TYPE_CHECKING:
     import torch
 
-    from vecveil.attacks.inverter import Inverter
+    from vecveil.attacks.generation.inverter import Inverter
 
 FILE = "guesses.json"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vecveil.attacks.checkpoint import TrainingState
+from vecveil.attacks.training.checkpoint import TrainingState
 from vecveil.core.checks import at_least, positive
 
 

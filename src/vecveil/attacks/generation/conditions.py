@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vecveil.attacks.training import Rows
+from vecveil.attacks.training.loop import Rows
 from vecveil.core.arrays import Embeddings
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vecveil.attacks.tokeniser import Tokeniser
-from vecveil.attacks.training import Rows
+from vecveil.attacks.generation.tokeniser import Tokeniser
+from vecveil.attacks.training.loop import Rows
 from vecveil.core.errors import VecveilWarning
 
 CUT_SHARE = 0.05

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from vecveil.attacks.attack import Recovery, Sample
-from vecveil.attacks.teaching import Condition, fast_numbers
-from vecveil.attacks.token_rows import TokenRows, by_length
-from vecveil.attacks.tokeniser import Tokeniser
-from vecveil.attacks.training import Rows, threads_for
-from vecveil.attacks.word_places import word_places
+from vecveil.attacks.generation.teaching import Condition, fast_numbers
+from vecveil.attacks.generation.token_rows import TokenRows, by_length
+from vecveil.attacks.generation.tokeniser import Tokeniser
+from vecveil.attacks.generation.word_places import word_places
+from vecveil.attacks.training.loop import Rows, threads_for
 from vecveil.concepts import words
 from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.progress import Progress, silent

@@ -1,0 +1,1 @@
+"""Priors: what a generative attack has learned on public sentences before it meets a defence."""
