@@ -47,6 +47,8 @@ class Vec2Text(GenerativeAttack):
         encoder_layers: Layers of a small encoder.
         positions: Length of the sequence that a vector is projected to; the published networks have 16.
         steps: Corrections of the first guess; 0 leaves the corrector out, as the paper did.
+        recall: Whether the nearest of the texts that the attacker knows is among the first guesses, where it corrects
+            them: it costs nothing, and a near copy is a better start than any guess.
         guesses: Most sentences whose guesses the corrector of a prior learns from.
         embed: Access to the model, handed in by the audit; corrections need it.
     """
@@ -71,6 +73,7 @@ class Vec2Text(GenerativeAttack):
     encoder_layers: int = 2
     positions: int = 8
     steps: int = 3
+    recall: bool = True
     guesses: int = 20_000
     embed: Embed | None = field(default=None, repr=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from vecveil.attacks.generation.conditions import noisy, tensor
 from vecveil.attacks.generation.guesses import Embed, Guesses, embedded_guesses, nearer
 from vecveil.attacks.generation.reading import Reader
 from vecveil.attacks.generation.teaching import Condition
+from vecveil.attacks.nearest import TrainedNearestNeighbour
 from vecveil.attacks.training.loop import Rows
 from vecveil.core.arrays import Embeddings, Vector
 from vecveil.core.digests import array_digest
@@ -30,11 +31,13 @@ class Correction:
         corrector: Writes a better guess.
         embed: Says where a guess lands.
         steps: Number of corrections.
+        known: Finds the nearest of the attacker's own texts, as another first guess; None to do without.
     """
 
     corrector: Corrector
     embed: Embed
     steps: int
+    known: TrainedNearestNeighbour | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,10 +85,13 @@ class TrainedVec2Text:
 
     def _guessed(self, vectors: Embeddings, correction: Correction, progress: Progress) -> Guesses:
         targets = tensor(vectors)
-        guess = best = self._nearest(self.inverter, noisy(targets, 0.0), vectors, correction.embed, progress)
+        guess = self._nearest(self.inverter, noisy(targets, 0.0), vectors, correction, progress)
+        if correction.known is not None:
+            guess = nearer(guess, self._embedded(correction.known.recover(vectors).texts or (), vectors, correction))
+        best = guess
         for _ in range(correction.steps):
             condition = guess.condition(targets)
-            guess = self._nearest(correction.corrector, condition, vectors, correction.embed, progress)
+            guess = self._nearest(correction.corrector, condition, vectors, correction, progress)
             best = nearer(best, guess)
         return best
 
@@ -94,18 +100,14 @@ class TrainedVec2Text:
         network: Inverter | Corrector,
         condition: Callable[[Rows], Condition],
         vectors: Embeddings,
-        embed: Embed,
+        correction: Correction,
         progress: Progress,
     ) -> Guesses:
         """Return, of all beams, the guess whose embedding comes nearest."""
+        beams = self.reader.beams
+        texts = self.reader.texts(network, condition, len(vectors), kept=beams, progress=progress)
+        return reduce(nearer, (self._embedded(texts[beam::beams], vectors, correction) for beam in range(beams)))
+
+    def _embedded(self, texts: Sequence[str], vectors: Embeddings, correction: Correction) -> Guesses:
         reader = self.reader
-        texts = reader.texts(network, condition, len(vectors), kept=reader.beams, progress=progress)
-        return reduce(
-            nearer,
-            (
-                embedded_guesses(
-                    texts[beam :: reader.beams], vectors, embed, reader.tokeniser, longest=reader.max_tokens
-                )
-                for beam in range(reader.beams)
-            ),
-        )
+        return embedded_guesses(texts, vectors, correction.embed, reader.tokeniser, longest=reader.max_tokens)

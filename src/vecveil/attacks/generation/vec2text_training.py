@@ -20,6 +20,7 @@ from vecveil.attacks.generation.reading import Reader
 from vecveil.attacks.generation.teaching import Condition, Lesson, teach
 from vecveil.attacks.generation.token_rows import tokenised
 from vecveil.attacks.generation.tokeniser import Tokeniser
+from vecveil.attacks.nearest import NearestNeighbour
 from vecveil.attacks.priors.prior import Prior
 from vecveil.attacks.training.loop import Rows
 from vecveil.attacks.vec2text import CORRECTOR, INVERTER, SMALL, Vec2Text
@@ -64,7 +65,10 @@ class Vec2TextTraining:
         if attack.embed is None or not attack.steps:
             return TrainedVec2Text(inverter=inverter, correction=None, reader=reader)
         corrector = self._corrector(inverter, replace(reader, beams=1), attack.embed)
-        correction = Correction(corrector=corrector, embed=attack.embed, steps=attack.steps)
+        known = None
+        if attack.recall and self.sample.vocabulary:
+            known = NearestNeighbour(embed=attack.embed).train(self.sample, self.held_out, self.rng)
+        correction = Correction(corrector=corrector, embed=attack.embed, steps=attack.steps, known=known)
         return TrainedVec2Text(inverter=inverter, correction=correction, reader=reader)
 
     def _inverter(self, tokeniser: Tokeniser) -> Inverter:
