@@ -21,6 +21,7 @@ class Guarantee:
         distance: The distance, in words and as a formula.
         unit: What one unit of the distance is.
         assumptions: What must be true for the promise to hold.
+        grid: What releases are rounded to, in words; empty where that is left to the caller.
     """
 
     mechanism: str
@@ -29,6 +30,7 @@ class Guarantee:
     distance: str
     unit: str
     assumptions: tuple[str, ...]
+    grid: str = ""
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
@@ -37,11 +39,16 @@ class Guarantee:
         """Return the same promise under further assumptions."""
         return replace(self, assumptions=(*self.assumptions, *assumptions))
 
+    def on_grid(self, grid: str) -> Guarantee:
+        """Return the same promise for releases that are rounded to a grid, which looks at the noisy value alone."""
+        return replace(self, grid=grid)
+
     def __str__(self) -> str:
         assumptions = "\n".join(f"  - {assumption}" for assumption in self.assumptions)
         return (
             f"{self.mechanism}: {self.epsilon:.6g}·d metric local differential privacy\n"
             f"  distance d: {self.distance}\n"
             f"  unit:       {self.unit}\n"
-            f"It holds if:\n{assumptions}"
+            + (f"  grid:       {self.grid}\n" if self.grid else "")
+            + f"It holds if:\n{assumptions}"
         )

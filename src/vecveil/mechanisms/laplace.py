@@ -8,12 +8,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from vecveil.accounting import Guarantee
+from vecveil.accounting import Guarantee, PrivacyProfile, additive_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
+from vecveil.mechanisms.draws import Draws, fresh_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
-from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
+from vecveil.mechanisms.spherical import radii, spherical_log_density, spherical_noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +41,25 @@ class LaplaceMechanism:
         del axes, centre
         return cls(epsilon=epsilon, dimensions=require_uniform("laplace", variances))
 
+    @property
+    def width(self) -> int:
+        """Number of standard normals of each row."""
+        return self.dimensions
+
+    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
+        """Return the lengths of the noise of `rows` rows."""
+        return radii(rows, self.dimensions, self.epsilon, rng)
+
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return a noisy copy of `embeddings`."""
         clean = checked(embeddings, dimensions=self.dimensions)
-        noise = spherical_noise(clean.shape[0], self.dimensions, self.epsilon, rng)
-        noise += clean
-        return noise.astype(clean.dtype, copy=False)
+        return self.release(clean, fresh_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
+
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
+        """Return `embeddings` with the noise of `draws`, in double precision."""
+        noise = spherical_noise(draws)
+        noise += checked(embeddings, dimensions=self.dimensions)
+        return noise
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density of releasing `released` when the input is `original`."""
@@ -55,9 +69,21 @@ class LaplaceMechanism:
         """Return, row by row, the Euclidean distance."""
         return np.asarray(np.linalg.norm(np.asarray(first, dtype=np.float64) - second, axis=-1))
 
+    def euclidean_loss(self) -> float:
+        """Return the largest loss per unit of Euclidean distance: epsilon itself."""
+        return self.epsilon
+
+    def released_length(self, signal: float) -> float:
+        """Return the root mean square length of the release of an embedding of length `signal`."""
+        return signal * math.hypot(1.0, self.noise_ratio(signal))
+
     def noise_ratio(self, signal: float) -> float:
         """Return the root mean square length of the noise divided by `signal`."""
         return math.sqrt(self.dimensions * (self.dimensions + 1)) / self.epsilon / positive(signal, "signal")
+
+    def profile(self, distance: float) -> PrivacyProfile:
+        """Return the exact privacy profile of two inputs at that Euclidean distance."""
+        return additive_profile(epsilon=self.epsilon, dimensions=self.dimensions, distance=distance)
 
     def guarantee(self) -> Guarantee:
         """Return the promise in Euclidean distance."""

@@ -10,12 +10,13 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.accounting import Guarantee
+from vecveil.accounting import Guarantee, PrivacyProfile, additive_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import budget, orthonormal, point, positive, variances
 from vecveil.core.checks import embeddings as checked
+from vecveil.mechanisms.draws import Draws, fresh_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
-from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
+from vecveil.mechanisms.spherical import radii, spherical_log_density, spherical_noise
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,17 +53,31 @@ class MahalanobisMechanism:
         """Return the mechanism for any shape."""
         return cls(epsilon=epsilon, variances=variances, axes=axes, centre=centre)
 
+    @property
+    def width(self) -> int:
+        """Number of standard normals of each row: one for each released axis."""
+        return self._deviations.size
+
+    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
+        """Return the lengths, in Mahalanobis norm, of the noise of `rows` rows."""
+        return radii(rows, self._deviations.size, self.epsilon, rng)
+
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return a noisy copy of `embeddings`."""
         clean = checked(embeddings, dimensions=self.variances.size)
-        noise = spherical_noise(clean.shape[0], self._deviations.size, self.epsilon, rng)
+        return self.release(clean, fresh_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
+
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
+        """Return `embeddings` with the noise of `draws`, in double precision."""
+        clean = checked(embeddings, dimensions=self.variances.size)
+        noise = spherical_noise(draws)
         noise *= self._deviations
         if self._released.all():
-            released = clean + (noise if self.axes is None else noise @ self.axes.T)
-        else:
-            noise += self._coordinates(clean)
-            released = self._background + self._embedded(noise)
-        return released.astype(clean.dtype, copy=False)
+            released = noise if self.axes is None else noise @ self.axes.T
+            released += clean
+            return released
+        noise += self._coordinates(clean)
+        return np.asarray(self._background + self._embedded(noise))
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density of releasing `released` when the input is `original`.
@@ -77,11 +92,23 @@ class MahalanobisMechanism:
         difference = np.asarray(first, dtype=np.float64) - second
         return np.asarray(np.linalg.norm(self._coordinates(difference) / self._deviations, axis=-1))
 
+    def euclidean_loss(self) -> float:
+        """Return the largest loss per unit of Euclidean distance: along the axis with the least noise (Lemma 2)."""
+        return self.epsilon / float(self._deviations.min())
+
+    def released_length(self, signal: float) -> float:
+        """Return the root mean square length of the release of an embedding of length `signal`."""
+        return signal * math.hypot(1.0, self.noise_ratio(signal))
+
     def noise_ratio(self, signal: float) -> float:
         """Return the root mean square length of the noise divided by `signal`."""
         # E[radius²] = m(m + 1)/epsilon² and E[direction_i²] = 1/m, with m released axes.
         mean_square = (self._deviations.size + 1) * float((self._deviations**2).sum()) / self.epsilon**2
         return math.sqrt(mean_square) / positive(signal, "signal")
+
+    def profile(self, distance: float) -> PrivacyProfile:
+        """Return the exact privacy profile of two inputs at that Mahalanobis distance: whitened, the noise is round."""
+        return additive_profile(epsilon=self.epsilon, dimensions=self._deviations.size, distance=distance)
 
     def guarantee(self) -> Guarantee:
         """Return the promise in Mahalanobis distance (Theorem 1)."""

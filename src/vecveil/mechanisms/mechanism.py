@@ -6,9 +6,10 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
-from vecveil.accounting import Guarantee
+from vecveil.accounting import Guarantee, PrivacyProfile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.errors import InvalidInputError
+from vecveil.mechanisms.draws import Draws
 
 
 class Mechanism(Protocol):
@@ -27,8 +28,21 @@ class Mechanism(Protocol):
         """Return the mechanism for a noise shape, or raise where it can't follow that shape."""
         ...
 
+    @property
+    def width(self) -> int:
+        """Number of standard normals that each row of a release takes."""
+        ...
+
+    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
+        """Return what else it takes: one number for each row, a radius or an angle."""
+        ...
+
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
+        """Return `embeddings` with the noise of `draws`, row by row, in double precision."""
+        ...
+
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
-        """Return a noisy copy of `embeddings`, of the same type."""
+        """Return a noisy copy of `embeddings`, of the same type, with noise from one generator."""
         ...
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
@@ -39,8 +53,20 @@ class Mechanism(Protocol):
         """Return, row by row, the distance that the guarantee is stated in."""
         ...
 
+    def euclidean_loss(self) -> float:
+        """Return the largest privacy loss per unit of Euclidean distance, in which different mechanisms add up."""
+        ...
+
+    def released_length(self, signal: float) -> float:
+        """Return the typical length of the release of an embedding of length `signal`."""
+        ...
+
     def noise_ratio(self, signal: float) -> float:
         """Return the typical length of the noise divided by `signal`, the typical length of an embedding."""
+        ...
+
+    def profile(self, distance: float) -> PrivacyProfile:
+        """Return the exact privacy profile of two inputs at that distance."""
         ...
 
     def guarantee(self) -> Guarantee:
@@ -50,8 +76,8 @@ class Mechanism(Protocol):
 
 ASSUMPTIONS = (
     "each record is released once; k releases with fresh noise add up to k times the loss",
-    "the noise is drawn by the secure generator; real numbers are idealised: noise is drawn and added in float64, then "
-    "rounded to the precision of the input",
+    "the noise comes from a secure generator, or from a key that no one else has; real numbers are idealised: noise is "
+    "drawn and added in float64",
     "the shape was chosen without looking at the record that is released",
 )
 """What every mechanism here needs."""

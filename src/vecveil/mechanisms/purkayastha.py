@@ -9,11 +9,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from vecveil.accounting import Guarantee
+from vecveil.accounting import Guarantee, PrivacyProfile, angular_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.angle import AngleDistribution
+from vecveil.mechanisms.draws import Draws, fresh_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import log_sphere_area
 
@@ -44,15 +45,26 @@ class PurkayasthaMechanism:
         del axes, centre
         return cls(epsilon=epsilon, dimensions=require_uniform("purkayastha", variances))
 
+    @property
+    def width(self) -> int:
+        """Number of standard normals of each row."""
+        return self.dimensions
+
+    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
+        """Return the angles by which `rows` rows are turned."""
+        return self._angle.sample(rows, rng)
+
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return unit vectors around the directions of `embeddings`."""
         clean = checked(embeddings, dimensions=self.dimensions)
-        directions = _unit(clean)
-        angles = self._angle.sample(clean.shape[0], rng)[:, np.newaxis]
-        sideways = rng.standard_normal(directions.shape)
+        return self.release(clean, fresh_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
+
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
+        """Return the directions of `embeddings`, turned by the angles of `draws`, in double precision."""
+        directions = _unit(checked(embeddings, dimensions=self.dimensions))
+        angles, sideways = draws.amounts[:, np.newaxis], draws.normals
         sideways -= np.einsum("ij,ij->i", sideways, directions)[:, np.newaxis] * directions
-        released = np.cos(angles) * directions + np.sin(angles) * _unit(sideways)
-        return released.astype(clean.dtype, copy=False)
+        return np.asarray(np.cos(angles) * directions + np.sin(angles) * _unit(sideways))
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density on the unit sphere."""
@@ -65,12 +77,25 @@ class PurkayasthaMechanism:
         # arccos of a dot product loses half the digits near 0 and π; this form loses none.
         return np.asarray(2 * np.arctan2(np.linalg.norm(one - other, axis=-1), np.linalg.norm(one + other, axis=-1)))
 
+    def euclidean_loss(self) -> float:
+        """Return the largest loss per unit of Euclidean distance between directions: an angle is at most π/2 chords."""
+        return self.epsilon * math.pi / 2
+
+    def released_length(self, signal: float) -> float:
+        """Return the length of a release, which is one whatever the embedding's."""
+        del signal
+        return 1.0
+
     def noise_ratio(self, signal: float) -> float:
         """Return the length of additive sideways noise that would turn a vector as far, in units of its length."""
         positive(signal, "signal")
         shortfall = self._angle.mean_shortfall
         cosine = 1 - shortfall
         return math.sqrt(shortfall * (1 + cosine)) / cosine if cosine > 1e-12 else math.inf
+
+    def profile(self, distance: float) -> PrivacyProfile:
+        """Return the exact privacy profile of two inputs at that angle."""
+        return angular_profile(epsilon=self.epsilon, dimensions=self.dimensions, angle=distance)
 
     def guarantee(self) -> Guarantee:
         """Return the promise in angular distance."""

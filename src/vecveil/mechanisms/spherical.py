@@ -7,14 +7,19 @@ import math
 import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector
+from vecveil.mechanisms.draws import Draws
 
 
-def spherical_noise(rows: int, dimensions: int, epsilon: float, rng: np.random.Generator) -> Matrix:
-    """Return `rows` independent draws."""
-    noise = rng.standard_normal((rows, dimensions))
+def radii(rows: int, dimensions: int, epsilon: float, rng: np.random.Generator) -> Vector:
+    """Return the lengths of `rows` independent draws."""
     # The sphere's area grows as r^(dimensions - 1), so a density of exp(-epsilon * r) has a Gamma radius.
-    radii = rng.gamma(shape=dimensions, scale=1 / epsilon, size=rows)
-    noise *= (radii / np.sqrt(np.einsum("ij,ij->i", noise, noise)))[:, np.newaxis]
+    return rng.gamma(shape=dimensions, scale=1 / epsilon, size=rows)
+
+
+def spherical_noise(draws: Draws) -> Matrix:
+    """Return noise with the directions and lengths of `draws`, in their place."""
+    noise = draws.normals
+    noise *= (draws.amounts / np.sqrt(np.einsum("ij,ij->i", noise, noise)))[:, np.newaxis]
     return noise
 
 

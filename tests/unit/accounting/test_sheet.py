@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from vecveil.accounting import Dials, EuclideanBounds, Guarantee, GuaranteeSheet
+from vecveil.accounting import Dials, EuclideanBounds, Guarantee, GuaranteeSheet, PairPromise
 from vecveil.core.errors import InvalidInputError
 
 
@@ -67,3 +69,38 @@ def test_a_guarantee_needs_a_positive_epsilon() -> None:
 def test_further_assumptions_come_last() -> None:
     promise = sheet(epsilon=1.0, pair=1.0, variances=[1.0]).guarantee.assuming("a fixed model")
     assert promise.assumptions == ("one release", "a fixed model")
+
+
+def promise(*, share: int, success: float) -> PairPromise:
+    return PairPromise(share=share, distance=1.0, worst_case=100.0, delta=1e-6, epsilon=30.0, success=success)
+
+
+def test_exact_promises_are_shown_for_the_pairs_that_are_known() -> None:
+    bare = sheet(epsilon=1.0, pair=1.0, variances=[1.0, 1.0])
+    typical, unusual = promise(share=50, success=0.7), promise(share=95, success=0.9)
+    assert "Exactly" not in str(bare)
+    shown = str(replace(bare, typical=typical, unusual=unusual))
+    for one in (typical, unusual):
+        assert one.sentence in shown
+        assert one.numbers in shown
+    assert unusual.sentence not in str(replace(bare, typical=typical))
+
+
+def test_a_vacuous_bound_points_to_the_exact_numbers_where_they_say_more() -> None:
+    vacuous = sheet(epsilon=100.0, pair=1.0, variances=[1.0, 1.0])
+    (warning,) = replace(vacuous, typical=promise(share=50, success=0.861)).warnings
+    assert "e^100 bounds nothing" in warning
+    assert "(ε′, δ) = (30, 1e-06), and the best guess is right in at most 87 of 100 cases: read that" in warning
+
+
+def test_exact_numbers_that_say_nothing_either_are_called_so() -> None:
+    vacuous = sheet(epsilon=100.0, pair=1.0, variances=[1.0, 1.0])
+    (warning,) = replace(vacuous, typical=promise(share=50, success=0.9999)).warnings
+    assert "in practically every case (up to 99.99 of 100): no promise either" in warning
+    assert "measured by attacks" in warning
+
+
+def test_a_warning_says_how_many_releases_its_numbers_are_for() -> None:
+    vacuous = sheet(epsilon=100.0, pair=1.0, variances=[1.0, 1.0])
+    (warning,) = replace(vacuous, typical=replace(promise(share=50, success=0.861), releases=4)).warnings
+    assert "(30, 1e-06) after 4 releases, and the best guess" in warning

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,8 +32,9 @@ def _send_draw(pipe: Connection) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_forked_workers_draw_different_noise() -> None:
-    context = multiprocessing.get_context("fork")
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_draw_different_noise(method: str) -> None:
+    context: Any = multiprocessing.get_context(method)
     draws = []
     for _ in range(4):
         receiver, sender = context.Pipe(duplex=False)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+
+from vecveil.accounting import additive_profile, angular_profile
+from vecveil.accounting.profile.composition import ComposedProfile
+from vecveil.accounting.profile.release import ReleaseProfile
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+
+PROFILES = {
+    "line": additive_profile(epsilon=1.5, dimensions=1, distance=1.0),
+    "circle": angular_profile(epsilon=2.0, dimensions=2, angle=1.0),
+    "plane": additive_profile(epsilon=3.0, dimensions=2, distance=1.0),
+    "space": additive_profile(epsilon=40.0, dimensions=384, distance=1.0),
+    "far apart": additive_profile(epsilon=1e5, dimensions=384, distance=1.0),
+    "nearly one": additive_profile(epsilon=1e-9, dimensions=8, distance=1.0),
+    "sphere": angular_profile(epsilon=9.0, dimensions=20, angle=0.9),
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_the_grid_gives_an_upper_bound_that_is_close(profile: ReleaseProfile) -> None:
+    on_grid = ComposedProfile.of(profile.law, 1)
+    assert on_grid.rounding == on_grid.step
+    for at in (0.05 * profile.worst_case, 0.3 * profile.worst_case, 0.9 * profile.worst_case):
+        exact, found = profile.delta(at), on_grid.delta(at)
+        assert exact <= found * (1 + 1e-12) <= profile.delta(at - on_grid.rounding) * (1 + 1e-11) + 2e-13
+        assert found == pytest.approx(exact, rel=1e-4, abs=2e-13)
+    assert on_grid.advantage == pytest.approx(profile.advantage, rel=1e-4, abs=2e-13)
+
+
+@pytest.mark.parametrize("releases", [2, 5, 40])
+def test_on_the_line_it_agrees_with_the_library_on_laplace_noise(releases: int) -> None:
+    ours = additive_profile(epsilon=1.5, dimensions=1, distance=1.0).composed(releases)
+    theirs = privacy_loss_distribution.from_laplace_mechanism(1 / 1.5, value_discretization_interval=1e-4).self_compose(
+        releases
+    )
+    for epsilon in (0.0, 1.0, 0.5 * ours.worst_case):
+        assert ours.delta(epsilon) == pytest.approx(theirs.get_delta_for_epsilon(epsilon), rel=1e-5, abs=1e-11)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_no_more_is_reported_than_the_worst_cases_add_up_to(profile: ReleaseProfile) -> None:
+    composed = profile.composed(8)
+    assert composed.worst_case == 8 * profile.worst_case
+    assert composed.delta(composed.worst_case) == 0
+    assert composed.epsilon(1e-6) <= composed.worst_case
+    assert composed.epsilon(1e-30) == pytest.approx(composed.worst_case)
+    assert composed.advantage <= np.tanh(composed.worst_case / 2)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_each_further_release_tells_more(profile: ReleaseProfile) -> None:
+    advantages = [profile.composed(releases).advantage for releases in (1, 2, 8, 100)]
+    assert all(fewer <= more * (1 + 1e-9) for fewer, more in pairwise(advantages))
+
+
+def test_in_high_dimension_many_releases_cost_far_less_than_their_worst_cases() -> None:
+    composed = additive_profile(epsilon=5.0, dimensions=384, distance=1.0).composed(100)
+    assert composed.epsilon(1e-6) < 15 < composed.worst_case / 30
+
+
+@pytest.mark.parametrize("releases", [10**4, 10**6, 10**9])
+def test_the_grid_stays_small_for_any_number_of_releases(releases: int) -> None:
+    composed = PROFILES["space"].composed(releases)
+    assert composed.composed_losses.size < 500_000
+    assert 0.999 < composed.advantage <= 1
+    # The losses add up, so that epsilon is at least about their mean.
+    points = PROFILES["space"].law.points(PROFILES["space"].law.landmarks)
+    mean = 40.0 - float(points.probabilities @ points.shortfalls)
+    assert 0.99 * releases * mean <= composed.epsilon(1e-6) <= composed.worst_case
+
+
+def test_releases_of_releases_multiply() -> None:
+    profile = PROFILES["plane"]
+    assert profile.composed(2).composed(3).epsilon(1e-5) == pytest.approx(profile.composed(6).epsilon(1e-5))
+    assert profile.composed(1) is profile
+    twice = profile.composed(2)
+    assert twice.composed(1) is twice
+
+
+def test_nothing_stays_nothing() -> None:
+    assert additive_profile(epsilon=1.0, dimensions=8, distance=0.0).composed(10).advantage == 0
+
+
+def test_a_number_of_releases_is_at_least_one() -> None:
+    for profile in (PROFILES["plane"], PROFILES["plane"].composed(2)):
+        with pytest.raises(InvalidInputError, match="releases must be a whole number of at least 1, got 0"):
+            profile.composed(0)
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld.pld_pmf", None)
+    with pytest.raises(MissingExtraError, match=r"vecveil\[accounting\]"):
+        PROFILES["plane"].composed(2)
