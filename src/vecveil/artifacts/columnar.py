@@ -18,7 +18,8 @@ class ParquetSource:
     """A Parquet file."""
 
     def __init__(self, path: Path) -> None:
-        self._file = pq.ParquetFile(path)
+        # Arrow reads ahead unless told not to, and keeps what it has read until the file is closed.
+        self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
         self.schema: Any = self._file.schema_arrow
         self.rows: int = self._file.metadata.num_rows
 
@@ -66,7 +67,7 @@ class NpySource:
         array = self._mapped()
         if not isinstance(array, np.ndarray):
             raise TypeError("it holds several arrays")
-        if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        if array.ndim != 2 or array.shape[1] == 0 or not _is_number(array.dtype):
             found = f"shape {array.shape} of {array.dtype}"
             raise InvalidInputError(f"{path} must hold rows of floating-point numbers of up to 64 bits, got {found}")
         self._kind = array.dtype.newbyteorder("=")
@@ -82,3 +83,8 @@ class NpySource:
 
     def _mapped(self) -> Any:
         return np.load(self._path, mmap_mode="r", allow_pickle=False)
+
+
+def _is_number(kind: np.dtype[Any]) -> bool:
+    """Return whether rows of `kind` can be vectors, or vectors that were released in whole steps."""
+    return (kind.kind == "f" and kind.itemsize <= 8) or kind == np.int8

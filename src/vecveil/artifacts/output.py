@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,7 +19,7 @@ from vecveil.artifacts.parquet_types import plain_batch, plain_schema, require_p
 from vecveil.artifacts.sources import open_source
 from vecveil.artifacts.writers import write_batches
 from vecveil.core.checks import one_of
-from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
 
 ENDINGS = (".parquet", ".npy")
 
@@ -32,10 +34,13 @@ class ResumableOutput:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._folder = path.with_name(f"{path.name}.parts")
+        self._finishing = self._folder / "finishing"
         self._label_path = path.with_name(f"{path.name}.json")
         self._parts = 0
         self._foreign = False
+        self._begun = False
         self.rows = 0
+        self.run = secrets.token_hex(16)
 
     @classmethod
     @contextmanager
@@ -57,6 +62,8 @@ class ResumableOutput:
         except OSError as error:
             raise ArtifactError(f"{output._folder} could not be made: {error.strerror or error}") from error
         with output._alone():
+            for cleared in path.parent.glob(f".{glob.escape(path.name)}.*.cleared"):
+                shutil.rmtree(cleared, ignore_errors=True)
             try:
                 # Again, now that no one else can finish it: another run may have done so since the first look.
                 output._require_free(overwrite=overwrite)
@@ -64,13 +71,16 @@ class ResumableOutput:
                     output._resume(job)
                 yield output
             finally:
-                # A run that failed before its first row leaves nothing behind.
-                if not output._foreign and not any(output._folder.glob("part-*")):
+                # A run that failed before its first row leaves nothing behind, unless its name stands somewhere else.
+                if not output._foreign and not output._begun and not any(output._folder.glob("part-*")):
                     shutil.rmtree(output._folder, ignore_errors=True)
 
     def _require_free(self, *, overwrite: bool) -> None:
+        # A run that was killed between putting the output in its place and clearing up has made what stands there.
+        if overwrite or self._finishing.exists():
+            return
         for path in (self._path, *([self._label_path] if self._path.suffix == ".npy" else [])):
-            if path.exists() and not overwrite:
+            if path.exists():
                 raise exists_already(path)
 
     def _resume(self, job: Mapping[str, Any]) -> None:
@@ -82,14 +92,27 @@ class ResumableOutput:
         if not record.exists() and set(self._folder.iterdir()) - {self._folder / "lock"}:
             self._foreign = True
             raise InvalidInputError(f"{self._folder} is needed for the parts of the output, but holds something else")
-        if parts:
-            require_same_job(record, job)
+        if record.exists():
+            self._rejoin(record, job, parts=bool(parts))
         if parts != [self._part(index) for index in range(len(parts))]:
             raise ArtifactError(f"{self._folder} misses a part; delete the folder to start anew")
         if not parts:
             with atomic_file(record) as draft:
-                draft.write_text(json.dumps(job, indent=2), encoding="utf-8")
+                draft.write_text(json.dumps({**job, "run": self.run}, indent=2), encoding="utf-8")
         self._parts, self.rows = len(parts), sum(open_source(part).rows for part in parts)
+
+    def _rejoin(self, record: Path, job: Mapping[str, Any], *, parts: bool) -> None:
+        """Take over the run of an earlier call, or raise if it was asked for something else and has come to a part."""
+        try:
+            self.run = require_same_job(record, job)
+            self._begun = True
+        except VecveilError:
+            if parts:
+                raise
+
+    def begin(self) -> None:
+        """Keep the name of this run from now on, even if it fails before its first part: someone has noted it."""
+        self._begun = True
 
     def append(self, batch: Any) -> None:
         """Write one Arrow record batch as the next part."""
@@ -108,6 +131,7 @@ class ResumableOutput:
         labelled = plain_schema(schema).with_metadata({b"vecveil": json.dumps(label, ensure_ascii=False).encode()})
         parts = (batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(1 << 16))
         batches = (pa.RecordBatch.from_arrays(batch.columns, schema=labelled) for batch in parts)
+        self._finishing.touch()
         with self._keeping_parts(), ExitStack() as drafts:
             if self._path.suffix == ".npy":
                 # Entered first, so it takes its place last: a label never stands beside an output that failed.
@@ -115,7 +139,11 @@ class ResumableOutput:
                 beside.write_text(json.dumps(label, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
             draft = drafts.enter_context(atomic_file(self._path))
             write_batches(draft, batches, schema=labelled, rows=self.rows, npy=self._path.suffix == ".npy")
-        shutil.rmtree(self._folder)
+        self._begun = False
+        # In one step: parts that go one by one, in a run that is killed, would look like those of one that is not done.
+        cleared = self._path.with_name(f".{self._path.name}.{secrets.token_hex(6)}.cleared")
+        self._folder.rename(cleared)
+        shutil.rmtree(cleared)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

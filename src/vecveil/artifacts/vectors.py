@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
@@ -88,7 +89,7 @@ def vectors_of(column: Any, *, dimensions: int | None = None, first_row: int = 0
     return array
 
 
-def column_of(vectors: Embeddings) -> Any:
+def column_of(vectors: NDArray[Any]) -> Any:
     """Return an array as an Arrow column of fixed-size lists."""
     import pyarrow as pa
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.artifacts.vectors import VECTOR, vectors_of
+from vecveil.artifacts.vectors import VECTOR
 
 ROW_GROUP = 16_384
 """Rows of a Parquet row group: many small parts would make a file that is slow to read."""
@@ -47,4 +47,5 @@ def _write_npy(path: Path, batches: Iterable[Any], kind: Any, rows: int) -> None
     with path.open("wb") as stream:
         np.lib.format.write_array_header_1_0(stream, header)
         for batch in batches:
-            stream.write(np.ascontiguousarray(vectors_of(batch.column(VECTOR)), dtype=number).data)
+            values = batch.column(VECTOR).flatten().to_numpy(zero_copy_only=False)
+            stream.write(np.ascontiguousarray(values, dtype=number).data)

@@ -10,6 +10,7 @@ import pytest
 from support.veils import PRIVATE_WORD, unit_vectors
 
 from vecveil.artifacts import open_source
+from vecveil.artifacts.vectors import column_of
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError, VecveilError
 
 TABLE = pa.table({"id": ["007", "008", "009"], "text": ["Zoë", "a\nb", '"q", 🩺'], "rank": pa.array([1, None, 3])})
@@ -162,3 +163,17 @@ def test_a_damaged_page_of_a_parquet_file_blames_the_file(tmp_path: Path) -> Non
     path.write_bytes(content)
     with pytest.raises(ArtifactError, match=r"damaged\.parquet"):
         _rows(path)
+
+
+def test_a_large_parquet_file_is_read_at_constant_memory(tmp_path: Path) -> None:
+    path, groups, width = tmp_path / "large.parquet", 20, 256
+    schema = pa.schema({"vector": pa.list_(pa.float32(), width)})
+    rng = np.random.default_rng(0)
+    with pq.ParquetWriter(path, schema, compression="none") as writer:
+        for _ in range(groups):
+            writer.write_table(
+                pa.table([column_of(rng.standard_normal((1000, width), dtype=np.float32))], schema=schema)
+            )
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in open_source(path).batches(100)]
+    assert max(held) < path.stat().st_size / 4
