@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 demo: $(VENV)/installed
 	$(BIN)/vecveil demo
 
-test: check $(VENV)/weights $(VENV)/browser
+test: check $(VENV)/weights $(VENV)/browser $(VENV)/postgres
 	$(BIN)/python -m pytest
 
 check: $(VENV)/installed
@@ -43,6 +43,15 @@ $(VENV)/browser: $(VENV)/installed
 		$$SUDO apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive $$SUDO apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core > /dev/null; \
 	} || { echo 'the test of the report needs a browser: install chromium so that it is on PATH' >&2; exit 1; }
+	touch $@
+
+# The ledger is tested on a real PostgreSQL, which the tests start and stop themselves.
+$(VENV)/postgres: $(VENV)/installed
+	command -v initdb > /dev/null || ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || { \
+		SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+		$$SUDO apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $$SUDO apt-get install -qq -y --no-install-recommends postgresql > /dev/null; \
+	} || { echo 'the tests of the ledger need PostgreSQL: install it so that initdb is on PATH' >&2; exit 1; }
 	touch $@
 
 # Resolve the newest versions that pyproject.toml allows, and write them down. torch stays where the CPU wheel is.

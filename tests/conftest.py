@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.command_line import CommandLine
+from support.postgres import PostgresServer, running_postgres
 from support.tiny_model import write_tiny_model
 from support.veils import PRIVATE_WORD
 
 from vecveil.concepts import terms
 from vecveil.veil import learn
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ledger for each test, so that none writes into its user's own."""
+    monkeypatch.setenv("VECVEIL_LEDGER", str(tmp_path_factory.mktemp("ledgers") / "ledger.sqlite"))
 
 
 @pytest.fixture
@@ -45,3 +53,19 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder that is also the working folder, so that messages hold short paths."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A real PostgreSQL server."""
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a ledger can be made: a path where there is none, and the URL of a database where there is none."""
+    if request.param == "sqlite":
+        return str(tmp_path / "books" / "ledger.sqlite")
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.without_ledger()

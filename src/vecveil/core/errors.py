@@ -7,6 +7,7 @@
     ├── MissingExtraError          a package that an extra brings is not installed (also an ImportError)
     ├── EmbedderMismatchError      a veil meets vectors or a model that it was not learned on
     ├── ArtifactError              a file or folder on disk cannot be read as what it should be
+    ├── BudgetExceededError        a release would cost a record more than its ledger allows
     ├── ConceptTimeoutError        a pattern took longer than its time limit on one text
     └── EndpointError              a remote embedding service failed or answered nonsense
 
@@ -70,6 +71,27 @@ class EmbedderMismatchError(VecveilError):
 
 class ArtifactError(VecveilError):
     """A file or folder on disk cannot be read as what it should be."""
+
+
+class BudgetExceededError(VecveilError):
+    """A release would cost a record more than its ledger allows; costs are per unit of Euclidean distance.
+
+    Attributes:
+        records: How many records would go over the limit.
+        cost: What one release costs, in nats.
+        spent: The most that any of them has lost already.
+        total: The most that any of them would have lost.
+        limit: The most that any may lose.
+    """
+
+    def __init__(self, *, records: int, cost: float, spent: float, total: float, limit: float) -> None:
+        over = f"{records:,} record{'' if records == 1 else 's'} would go over the limit"
+        super().__init__(
+            f"refused: {over} of {limit:.6g} nats per unit of Euclidean distance. One release costs {cost:.6g}; the "
+            f"highest of them has spent {spent:.6g} so far and would come to {total:.6g}. A smaller epsilon costs "
+            "less, keyed noise makes a repeated release free, and `vecveil ledger limit` raises the limit, on purpose"
+        )
+        self.records, self.cost, self.spent, self.total, self.limit = records, cost, spent, total, limit
 
 
 class ConceptTimeoutError(VecveilError):

@@ -1,0 +1,55 @@
+"""Opening a ledger by its path or its URL."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from vecveil.accounting.ledger.book import Book
+from vecveil.accounting.ledger.database import Database
+from vecveil.accounting.ledger.ledger import Ledger
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+
+VARIABLE = "VECVEIL_LEDGER"
+"""Environment variable that names the ledger, a path or a URL."""
+
+
+def default_ledger() -> str:
+    """Return where the ledger lies unless another is named: $VECVEIL_LEDGER, or a file in the user's data folder."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return named
+    # The specification of these folders has it that a relative one counts as none.
+    data = Path(os.environ.get("XDG_DATA_HOME", ""))
+    folder = data if data.is_absolute() else Path.home() / ".local" / "share"
+    return str(folder / "vecveil" / "ledger.sqlite")
+
+
+def open_ledger(where: str | Path, *, create: bool = True) -> Ledger:
+    """Return the ledger at a path, or at a URL of PostgreSQL.
+
+    Args:
+        where: `postgresql://…`, `postgres://…`, or a path.
+        create: Whether to make it where there is none; that is an InvalidInputError otherwise.
+
+    Raises:
+        ArtifactError: If it can't be used, is damaged, is something else, or has a format from the future.
+    """
+    return Book(_database(where), create=create)
+
+
+def _database(where: str | Path) -> Database:
+    scheme = re.match(r"([\w+.-]+)://", str(where)) if isinstance(where, str) else None
+    if scheme is None:
+        from vecveil.accounting.ledger.sqlite import SqliteDatabase
+
+        return SqliteDatabase(path=Path(where).expanduser())
+    if scheme[1] not in {"postgresql", "postgres"}:
+        # The rest of a URL may hold a password.
+        raise InvalidInputError(f"a ledger is a path or a postgresql:// URL, got one that starts with {scheme[0]!r}")
+    try:
+        from vecveil.accounting.ledger.postgres import PostgresDatabase
+    except ImportError:
+        raise MissingExtraError("psycopg", "postgres") from None
+    return PostgresDatabase(url=str(where))
