@@ -217,7 +217,7 @@ def test_a_large_file_of_vectors_is_never_in_memory_as_a_whole(work: Path) -> No
     made_veil(dimensions=dimensions, fingerprint=free).save(work / "a.veil")
     vectors = np.random.default_rng(0).standard_normal((rows, dimensions), dtype=np.float32)
     np.save(work / "large.npy", vectors)
-    np.save(work / "small.npy", vectors[:2048])
+    np.save(work / "small.npy", vectors[: 2 * 8192])
 
     def peak(name: str, out: str) -> int:
         before = (

@@ -19,12 +19,12 @@ ROWS = 400
 
 SLOWLY = """
 import time
-from vecveil.veil import Veil
-perturb = Veil.perturb
+from vecveil.veil.protection import Protection
+release = Protection.release
 def slow(*arguments, **options):
     time.sleep(0.02)
-    return perturb(*arguments, **options)
-Veil.perturb = slow
+    return release(*arguments, **options)
+Protection.release = slow
 """
 
 
@@ -149,7 +149,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 @pytest.mark.parametrize("out", ["out.parquet", "out.npy"])
 def test_a_disk_that_is_full_at_the_end_costs_no_part(table: Path, out: str) -> None:
     # Every part fits under the limit, the joined output doesn't.
-    options = ("protect", "a.veil", "in.parquet", out, "--epsilon", "20", "--batch-rows", "20")
+    options = ("protect", "a.veil", "in.parquet", out, "--epsilon", "20", "--batch-rows", "20", "--no-ledger")
     outcome = finished(start(*options, before=FULL.format(size=6000)))
     check_refusal(outcome, out, "File too large")
     assert "nothing was left behind" not in outcome.err
@@ -166,7 +166,15 @@ def test_a_disk_that_is_full_at_the_end_costs_no_part(table: Path, out: str) -> 
 @pytest.mark.parametrize("size", [100, 2000])
 def test_a_disk_that_is_full_from_the_start_keeps_nothing(table: Path, size: int) -> None:
     before = listing(table)
-    options = ("protect", "a.veil", "in.parquet", "out.npy", "--epsilon", "20", "--batch-rows", "400")
+    options = ("protect", "a.veil", "in.parquet", "out.npy", "--epsilon", "20", "--batch-rows", "400", "--no-ledger")
     outcome = finished(start(*options, before=FULL.format(size=size)))
     check_refusal(outcome, "out.npy", "File too large")
+    assert listing(table) == before
+
+
+def test_a_ledger_that_cannot_be_written_lets_nothing_out(table: Path) -> None:
+    before = listing(table)
+    options = ("protect", "a.veil", "in.parquet", "out.npy", "--epsilon", "20")
+    outcome = finished(start(*options, before=FULL.format(size=3000)))
+    check_refusal(outcome, "the ledger", "cannot be used")
     assert listing(table) == before

@@ -117,8 +117,7 @@ class Attacker:
 
     def _release(self, defence: Defence, rows: Any, releases: int, rng: np.random.Generator) -> Embeddings:
         passages = [self.corpus.passages[row] for row in rows]
-        total = sum(defence.release(passages, self.corpus.clean[rows], rng) for _ in range(releases))
-        return np.asarray(total / releases, dtype=self.corpus.clean.dtype)
+        return defence.release(passages, self.corpus.clean[rows], rng, times=releases)
 
     def _sample(self, rows: Any, copies: list[Embeddings]) -> Sample:
         return Sample(

@@ -16,9 +16,12 @@ from vecveil.concepts import Concept, Passage
 from vecveil.concepts.rewriting import Rewriter
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.key import Key
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.shapes import ContrastPairs, NoiseShape
 from vecveil.veil import Veil
+from vecveil.veil.noise import KeyedNoise
+from vecveil.veil.records import text_contents
 
 Embed: TypeAlias = Callable[[Sequence[str]], Embeddings]
 
@@ -36,8 +39,10 @@ class Defence(Protocol):
         """The public axes along which the noise is independent; None for the coordinate axes."""
         ...
 
-    def release(self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator) -> Embeddings:
-        """Return what is stored in place of the vectors `clean` of `passages`."""
+    def release(
+        self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, *, times: int = 1
+    ) -> Embeddings:
+        """Return what is stored in place of the vectors `clean` of `passages`; the mean of it over several times."""
         ...
 
 
@@ -48,24 +53,45 @@ class Undefended:
     noisy: bool = False
     axes: Matrix | None = None
 
-    def release(self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def release(
+        self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, *, times: int = 1
+    ) -> Embeddings:
         """Return the vectors themselves."""
-        del passages, rng
+        del passages, rng, times
         return clean
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noise:
-    """A mechanism at one budget. The noise of an audit is seeded: it measures, and is never released."""
+    """A mechanism at one budget. The noise of an audit is seeded: it measures, and is never released.
+
+    Attributes:
+        mechanism: What adds the noise.
+        axes: The public axes along which the noise is independent.
+        keyed: Whether the noise of a text comes from a key, so that releasing it again tells nothing new.
+    """
 
     mechanism: Mechanism
     axes: Matrix | None = None
+    keyed: bool = False
     noisy: bool = True
 
-    def release(self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator) -> Embeddings:
-        """Return the vectors with fresh noise."""
-        del passages
-        return self.mechanism.perturb(clean, rng)
+    def release(
+        self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, *, times: int = 1
+    ) -> Embeddings:
+        """Return the vectors with noise: fresh each time, or that of one key, drawn at each call."""
+        key = Key(rng.bytes(32)) if self.keyed else None
+        total = sum(self._once(passages, clean, rng, key) for _ in range(times))
+        return np.asarray(total / times, dtype=clean.dtype)
+
+    def _once(
+        self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, key: Key | None
+    ) -> Embeddings:
+        if key is None:
+            return self.mechanism.perturb(clean, rng)
+        names = text_contents([passage.text for passage in passages])
+        noise = KeyedNoise(key=key, veil="", epsilon=self.mechanism.epsilon)
+        return self.mechanism.release(clean, noise.draws(self.mechanism, names))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,9 +129,11 @@ class Rewritten:
         texts = [passage.text for passage in corpus]
         return replace(plain, known=dict(zip(texts, plain._rewritten(corpus), strict=True)))
 
-    def release(self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def release(
+        self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, *, times: int = 1
+    ) -> Embeddings:
         """Return the vectors of the rewritten texts."""
-        del clean, rng
+        del clean, rng, times
         others = {passage.text: passage for passage in passages if passage.text not in self.known}
         texts = {**self.known, **dict(zip(others, self._rewritten(list(others.values())), strict=True))}
         return self.embed([texts[passage.text] for passage in passages])
@@ -114,7 +142,9 @@ class Rewritten:
         return self.rewriter.rewrite(passages, self.concept, np.random.default_rng(self.seed))
 
 
-def noise_defence(name: str, budget: Budget, *, veil: Veil, pairs: ContrastPairs, seed: int) -> tuple[Setting, Defence]:
+def noise_defence(
+    name: str, budget: Budget, *, veil: Veil, pairs: ContrastPairs, seed: int, keyed: bool = False
+) -> tuple[Setting, Defence]:
     """Return the veil (`name` is "veil") or a plain mechanism at one budget, and how results name it.
 
     Args:
@@ -123,6 +153,7 @@ def noise_defence(name: str, budget: Budget, *, veil: Veil, pairs: ContrastPairs
         veil: Says how long an embedding is, and is one of the defences itself.
         pairs: The contrast pairs of the audited texts; the median of them is what the third dial is about.
         seed: Of the noise.
+        keyed: Whether the noise of a text comes from a key.
     """
     mechanism = mechanism_of(name, budget, veil)
     # A median is the exact value of one record, and results may be shown to others: three digits serve as well.
@@ -135,7 +166,7 @@ def noise_defence(name: str, budget: Budget, *, veil: Veil, pairs: ContrastPairs
     )
     label = f"veil, {veil.provenance.learner['name']}" if name == "veil" else name
     setting = Setting(defence=name, label=label, asked=budget.asked, dials=dials, seed=seed)
-    return setting, Noise(mechanism=mechanism, axes=veil.shape.axes if name == "veil" else None)
+    return setting, Noise(mechanism=mechanism, axes=veil.shape.axes if name == "veil" else None, keyed=keyed)
 
 
 @cache

@@ -85,7 +85,7 @@ class Grid:
         for seed in self.plan.seeds:
             found.append((_plain("none", seed), Undefended()))
             found += [
-                noise_defence(name, budget, veil=self.veil, pairs=self.corpus.pairs, seed=seed)
+                noise_defence(name, budget, veil=self.veil, pairs=self.corpus.pairs, seed=seed, keyed=self.plan.keyed)
                 for name in self.plan.defences
                 for budget in self.plan.budgets
             ]

@@ -29,6 +29,7 @@ class AuditPlan:
         seeds: Each is a whole repetition: splits, noise, attackers.
         copies: Fresh releases of each training text that an attacker learns from: it knows the mechanism and can
             protect its own texts as often as it likes.
+        keyed: Whether the noise of a text comes from a key, so that releasing it again tells nothing new.
         tolerance: Share of what an attack reads out of unprotected vectors that may remain for a verdict of "pass".
         examples: Texts whose readings are kept to be looked at.
         judge: Spec of the embedder that says how near a reconstruction comes; empty for none.
@@ -41,6 +42,7 @@ class AuditPlan:
     baselines: tuple[str, ...] = ()
     seeds: tuple[int, ...] = (0,)
     copies: int = 2
+    keyed: bool = False
     tolerance: float = 0.2
     examples: int = 6
     judge: str = ""

@@ -61,7 +61,7 @@ def _verdict(setting: Setting, attacks: Sequence[AttackRow], probes: Sequence[Pr
 
 
 def _judge(measure: _Measure, tolerance: float) -> Judgement:
-    who = measure.name if measure.releases == 1 else f"{measure.name} ({measure.releases} fresh releases)"
+    who = measure.name if measure.releases == 1 else f"{measure.name} ({measure.releases} releases)"
     if measure.before.low < measure.least:
         reason = (
             f"{who} reads too little out of unprotected vectors to be a test ({measure.what} "

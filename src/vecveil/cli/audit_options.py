@@ -98,6 +98,11 @@ _OPTIONS = (
         help="Fresh releases of each training text that attackers learn from.",
     ),
     click.option(
+        "--keyed",
+        is_flag=True,
+        help="Audit noise from a key: a record that is released again is the same, so that averaging gains nothing.",
+    ),
+    click.option(
         "--tolerance",
         default=0.2,
         show_default=True,

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.options import FILE, contrast_option, one_of_these, setting_of, text_options
+from vecveil.cli.options import (
+    FILE,
+    chosen_ledger,
+    contrast_option,
+    ledger_option,
+    no_ledger_option,
+    one_of_these,
+    setting_of,
+    text_options,
+)
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import SHAPE_LEARNERS
@@ -16,7 +26,15 @@ from vecveil.shapes import SHAPE_LEARNERS
 
 @click.command(short_help="Learn a veil for a concept.")
 @click.argument("concept_file", metavar="CONCEPT", type=FILE)
-@click.argument("texts_file", metavar="TEXTS", type=FILE)
+@click.argument("texts_file", metavar="[TEXTS]", type=FILE, required=False)
+@click.option(
+    "--public",
+    "public_file",
+    type=FILE,
+    metavar="TEXTS",
+    help="Learn on these texts, which are public or made up, in place of private ones: the veil then tells nothing of "
+    "yours.",
+)
 @click.option("--out", required=True, type=FILE, metavar="VEIL", help="Folder to write the veil to.")
 @text_options
 @click.option(
@@ -43,37 +61,63 @@ from vecveil.shapes import SHAPE_LEARNERS
 @click.option("--allow-everywhere", is_flag=True, help="Accept a concept that every text holds.")
 @click.option("--keep-concept", is_flag=True, help="Write the concept, with its private terms, into the veil.")
 @click.option("--overwrite", is_flag=True, help="Replace a veil of that name.")
+@ledger_option
+@no_ledger_option
 def learn(
     *,
     concept_file: Path,
-    texts_file: Path,
+    texts_file: Path | None,
+    public_file: Path | None,
     out: Path,
     text_column: str,
     annotations_column: str | None,
     skip_empty: bool,
     settings: tuple[str, ...],
     overwrite: bool,
+    ledger: str | None,
+    no_ledger: bool,
     **choices: Any,
 ) -> None:
     """Learn which directions of an embedding model carry CONCEPT, a TOML file, from TEXTS.
 
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines, and must hold texts with the concept and texts without.
+    What is learned on private texts is a release of its own, and is recorded in the ledger; with --public it is none.
     """
     from vecveil.cli.show import show_veil
     from vecveil.concepts import load_concept
     from vecveil.veil import learn as learn_veil
     from vecveil.veil import read_passages
+    from vecveil.veil.recording import opened
 
     if out.exists() and not overwrite:
         raise InvalidInputError(f"{out} exists already; choose another name, or --overwrite")
     if not out.absolute().parent.is_dir():
         raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to")
+    if (texts_file is None) == (public_file is None):
+        raise InvalidInputError(
+            "name the texts to learn on, either private ones (TEXTS) or public ones (--public TEXTS), "
+            f"got {'neither' if texts_file is None else 'both'}"
+        )
+    where = None if public_file is not None else chosen_ledger(ledger, no_ledger=no_ledger)
     parsed = dict(setting_of(setting) for setting in settings)
     concept = load_concept(concept_file)
     passages = read_passages(
-        texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
+        texts_file or public_file or "",
+        text_column=text_column,
+        annotations_column=annotations_column,
+        skip_empty=skip_empty,
     )
-    veil = learn_veil(concept, passages, settings=parsed, progress=progress_bar, **choices)
+    # Opened before the work: hours of learning must not end in a ledger that can't be written.
+    with nullcontext() if where is None else opened(where) as book:
+        veil = learn_veil(
+            concept,
+            passages,
+            settings=parsed,
+            public=public_file is not None,
+            ledger=book,
+            progress=progress_bar,
+            **choices,
+        )
     veil.save(out, overwrite=overwrite)
     show_veil(veil)
     click.echo(f"veil written to {out}", err=True)

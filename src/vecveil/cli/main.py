@@ -15,9 +15,12 @@ from vecveil.cli.audit import audit, report
 from vecveil.cli.concept import concept
 from vecveil.cli.demo import demo
 from vecveil.cli.guarantee import guarantee
+from vecveil.cli.key import key
 from vecveil.cli.learn import learn
+from vecveil.cli.ledger import ledger
 from vecveil.cli.prior import prior
 from vecveil.cli.protect import protect
+from vecveil.cli.selftest import selftest
 from vecveil.cli.show import show
 from vecveil.core.errors import UnknownNameError, VecveilError, VecveilWarning
 
@@ -52,7 +55,7 @@ def commands() -> None:
     """Private text embeddings: name a concept, learn where it lives, protect vectors with a stated guarantee."""
 
 
-for command in (demo, concept, learn, protect, guarantee, audit, report, prior, show):
+for command in (demo, concept, learn, protect, guarantee, audit, report, prior, show, key, ledger, selftest):
     commands.add_command(command)
 
 

@@ -12,6 +12,7 @@ import click
 from vecveil.accounting import SCALES
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.registry import Registry
+from vecveil.mechanisms.grid import GRIDS
 
 if TYPE_CHECKING:
     from vecveil.veil import Veil
@@ -67,6 +68,34 @@ def budget_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+ledger_option = click.option(
+    "--ledger",
+    metavar="WHERE",
+    help="Ledger that releases are recorded in: a file, or postgresql://…  [default: $VECVEIL_LEDGER, or one for this "
+    "user]",
+)
+
+no_ledger_option = click.option("--no-ledger", is_flag=True, help="Record nothing. No budget is then kept.")
+
+grid_option = click.option(
+    "--grid",
+    type=click.Choice(GRIDS),
+    default="float32",
+    show_default=True,
+    help="What protected vectors are rounded to, and the type they are written in.",
+)
+
+
+def chosen_ledger(ledger: str | None, *, no_ledger: bool) -> str | None:
+    """Return where to record, or None where nothing is to be."""
+    if no_ledger and ledger is not None:
+        # What was given is not shown: it may be an address with a password in it.
+        raise InvalidInputError("give --ledger or --no-ledger, not both")
+    if no_ledger:
+        return None
+    return "default" if ledger is None else ledger
 
 
 def chosen_epsilon(veil: Veil, *, epsilon: float | None, scale: str, noise_ratio: float | None) -> float:

@@ -7,7 +7,16 @@ from pathlib import Path
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.options import FILE, Stopped, budget_options, chosen_epsilon
+from vecveil.cli.options import (
+    FILE,
+    Stopped,
+    budget_options,
+    chosen_epsilon,
+    chosen_ledger,
+    grid_option,
+    ledger_option,
+    no_ledger_option,
+)
 
 
 @click.command(short_help="Protect the texts or vectors of a file.")
@@ -17,6 +26,28 @@ from vecveil.cli.options import FILE, Stopped, budget_options, chosen_epsilon
 @budget_options
 @click.option("--text-column", metavar="COLUMN", help="Column of texts.  [default: text, if there are no vectors]")
 @click.option("--vector-column", metavar="COLUMN", help="Column of vectors that the veil's embedder made.")
+@click.option(
+    "--id-column",
+    metavar="COLUMN",
+    help="Column that says which record a row is, for the ledger and for a key.  [default: its text or vector says it]",
+)
+@click.option(
+    "--key",
+    "key_file",
+    type=FILE,
+    metavar="FILE",
+    help="Derive the noise of each record from this key, so that it gets the same again (see vecveil key).",
+)
+@grid_option
+@ledger_option
+@no_ledger_option
+@click.option("--collection", default="", metavar="NAME", help="What the ids belong to, in a ledger for several.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="For experiments: noise from a seed is not private, and the output says so.",
+)
 @click.option(
     "--keep",
     multiple=True,
@@ -42,6 +73,13 @@ def protect(
     noise_ratio: float | None,
     text_column: str | None,
     vector_column: str | None,
+    id_column: str | None,
+    key_file: Path | None,
+    grid: str,
+    ledger: str | None,
+    no_ledger: bool,
+    collection: str,
+    seed: int | None,
     keep: tuple[str, ...],
     embedder: str | None,
     skip_empty: bool,
@@ -56,9 +94,15 @@ def protect(
 
     A run that was stopped goes on where it was when it is repeated, and no row is noised twice. OUTPUT appears only
     when it is whole.
+
+    Every release is recorded in a ledger, and refused where it would bring a record over the ledger's limit (see
+    vecveil ledger). With --key, a record that was protected before gets the same vector again, at no further cost.
     """
+    from vecveil.artifacts.key_file import read_key
     from vecveil.veil import Veil, protect_file
 
+    where = chosen_ledger(ledger, no_ledger=no_ledger)
+    key = None if key_file is None else read_key(key_file)
     veil = Veil.load(veil_folder)
     literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
     try:
@@ -69,6 +113,12 @@ def protect(
             epsilon=literal,
             text_column=text_column,
             vector_column=vector_column,
+            id_column=id_column,
+            key=key,
+            grid=grid,
+            ledger=where,
+            collection=collection,
+            seed=seed,
             keep=keep,
             skip_empty=skip_empty,
             batch_rows=batch_rows,
@@ -84,12 +134,14 @@ def protect(
         )
         raise Stopped(kept) from None
     resumed = f" ({report.resumed:,} of them by an earlier run)" if report.resumed else ""
-    sheet = veil.guarantee(epsilon=literal)
+    sheet = veil.guarantee(epsilon=literal, grid=grid)
     for line in (
         f"{report.rows:,} rows protected{resumed}, written to {out}",
         *([f"{report.skipped:,} rows without a text left out"] if report.skipped else []),
         f"carried through: {', '.join(report.carried) or 'no column'}",
         f"left out: {', '.join(report.dropped) or 'no column'}",
+        f"recorded in the ledger as run {report.run}" if report.recorded else "not recorded in any ledger",
+        *(["seeded: not private"] if seed is not None else []),
         str(sheet.dials),
         *(f"Warning: {warning}." for warning in sheet.warnings),
     ):

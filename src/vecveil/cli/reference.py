@@ -16,8 +16,14 @@ Made by `python -m vecveil.cli.reference > docs/commands.md`; a test holds the t
 def reference() -> str:
     """Return the page."""
     top = click.Context(commands, info_name="vecveil", terminal_width=100, **commands.context_settings)
-    contexts = [top, *(click.Context(command, top, name) for name, command in commands.commands.items())]
-    return "\n".join([HEAD, *map(_help, contexts)])
+    return "\n".join([HEAD, *map(_help, _with_commands_below(top))])
+
+
+def _with_commands_below(context: click.Context) -> list[click.Context]:
+    """Return a command and, where it is a group, those in it, and in those."""
+    below = context.command.commands.items() if isinstance(context.command, click.Group) else ()
+    inner = (_with_commands_below(click.Context(command, context, name)) for name, command in below)
+    return [context, *(found for part in inner for found in part)]
 
 
 def _help(context: click.Context) -> str:

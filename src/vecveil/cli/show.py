@@ -52,7 +52,7 @@ def _facts(veil: Veil) -> dict[str, str]:
         "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalised else 'not '}normalised",
         "revision": model.revision[:23],
         "concept": _concept(origin.concept),
-        "contrast": f"{origin.contrast}, {origin.pairs:,} pairs",
+        "contrast": f"{origin.contrast}, {origin.pairs:,} pairs of {'public' if origin.public else 'private'} texts",
         "shape": f"{origin.learner['name']}, {kind}, {veil.shape.released} of {veil.shape.dimensions} axes released",
         "settings": _listed(learner) or "none",
         "learned": _listed(origin.facts) or "nothing",

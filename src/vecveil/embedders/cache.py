@@ -41,6 +41,11 @@ class CachedEmbedder:
         """The identity of the embedder behind the cache."""
         return self.embedder.fingerprint
 
+    @property
+    def steady(self) -> bool:
+        """Whether the embedder behind the cache is."""
+        return bool(getattr(self.embedder, "steady", False))
+
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one float32 row per text, in order, embedding only what the cache does not know.
 

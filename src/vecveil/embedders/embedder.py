@@ -11,7 +11,11 @@ from vecveil.embedders.fingerprint import Fingerprint
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Anything that turns texts into vectors and says which model it is."""
+    """Anything that turns texts into vectors and says which model it is.
+
+    It may have an attribute `steady`, true where the vector of a text can't be changed by which others are asked for in
+    the same call: then it is never asked for one text at a time for that reason.
+    """
 
     @property
     def fingerprint(self) -> Fingerprint:

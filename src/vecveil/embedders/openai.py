@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -40,6 +40,9 @@ class OpenAIEmbedder:
         timeout: Seconds to wait for an answer.
         max_retries: How often to ask again after a refusal or a lost connection.
     """
+
+    steady: ClassVar[bool] = True
+    """A service puts texts together as it likes, so that asking for one at a time would gain nothing."""
 
     model: str
     _: KW_ONLY

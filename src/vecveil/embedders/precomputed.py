@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class PrecomputedEmbedder:
         rows: Digest of each text to the row of its vector; the texts themselves are not kept.
         vectors: One float32 row per vector.
     """
+
+    steady: ClassVar[bool] = True
 
     fingerprint: Fingerprint
     rows: Mapping[bytes, int] = field(repr=False)

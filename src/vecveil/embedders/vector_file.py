@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +61,9 @@ class VectorFile:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # SQLite would make the file as readable as the user's other files; its companions take the same mode.
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            # Only a new one: closing any descriptor of a file gives up all locks that this process has on it.
+            with suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             with closing(sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS)) as connection:
                 _prepare(connection)
                 yield connection

@@ -6,6 +6,7 @@ import numpy as np
 
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import Mechanism
+from vecveil.mechanisms.draws import fresh_draws, keyed_draws
 
 
 def check_mechanism(mechanism: Mechanism, dimensions: int, *, seed: int = 0) -> None:
@@ -13,6 +14,7 @@ def check_mechanism(mechanism: Mechanism, dimensions: int, *, seed: int = 0) -> 
     rng = np.random.default_rng(seed)
     vectors = rng.standard_normal((40, dimensions)).astype(np.float32)
     _check_perturb(mechanism, vectors)
+    _check_draws(mechanism, vectors)
     _check_metric_privacy(mechanism, vectors)
     _check_statement(mechanism)
     _check_refusals(mechanism, vectors)
@@ -33,6 +35,20 @@ def _check_perturb(mechanism: Mechanism, vectors: np.ndarray) -> None:
     assert mechanism.perturb(vectors[:0], np.random.default_rng(1)).shape == (0, vectors.shape[1])
 
 
+def _check_draws(mechanism: Mechanism, vectors: np.ndarray) -> None:
+    """Chance comes in through the draws alone, and each row has its own: keyed noise rests on both."""
+    doubles = vectors.astype(np.float64)
+    fresh = mechanism.release(doubles, fresh_draws(mechanism, len(doubles), np.random.default_rng(1)))
+    assert np.array_equal(fresh, mechanism.perturb(doubles, np.random.default_rng(1))), "perturb must release its draws"
+    keys = [bytes([1 + row]) * 16 + bytes(range(16)) for row in range(len(doubles))]
+    whole = mechanism.release(doubles, keyed_draws(mechanism, keys))
+    assert whole.dtype == np.float64, "a release must be made in double precision"
+    turned = mechanism.release(doubles[::-1], keyed_draws(mechanism, keys[::-1]))[::-1]
+    np.testing.assert_allclose(whole, turned, rtol=1e-12, atol=1e-12, err_msg="a row must not depend on its place")
+    single = mechanism.release(doubles[7:8], keyed_draws(mechanism, keys[7:8]))
+    np.testing.assert_allclose(whole[7:8], single, rtol=1e-12, atol=1e-12, err_msg="a row must not depend on others")
+
+
 def _check_metric_privacy(mechanism: Mechanism, vectors: np.ndarray) -> None:
     """No output may tell two inputs apart by more than epsilon times their distance: the guarantee itself."""
     doubles = vectors.astype(np.float64)
@@ -42,6 +58,13 @@ def _check_metric_privacy(mechanism: Mechanism, vectors: np.ndarray) -> None:
     np.testing.assert_allclose(distance, mechanism.distance(second, first), err_msg="a distance must be symmetric")
     through = mechanism.distance(first, first[::-1]) + mechanism.distance(first[::-1], second)
     assert (distance <= through * (1 + 1e-9) + 1e-9).all(), "a distance must keep the triangle inequality"
+    apart = np.linalg.norm(_on_sphere(mechanism, first) - _on_sphere(mechanism, second), axis=1)
+    assert (mechanism.epsilon * distance <= mechanism.euclidean_loss() * apart * (1 + 1e-9)).all(), (
+        "no pair may lose more than the stated loss per unit of Euclidean distance"
+    )
+    profile = mechanism.profile(float(distance[0]))
+    assert 0 < profile.delta(0.0) <= 1, "different inputs must be told apart sometimes"
+    assert profile.delta(mechanism.epsilon * float(distance[0])) == 0.0, "no loss may exceed the worst case"
     for released in (
         mechanism.perturb(first, np.random.default_rng(3)),
         mechanism.perturb(second, np.random.default_rng(4)),
@@ -49,6 +72,13 @@ def _check_metric_privacy(mechanism: Mechanism, vectors: np.ndarray) -> None:
         loss = mechanism.log_density(released, first) - mechanism.log_density(released, second)
         bound = mechanism.epsilon * distance
         assert (np.abs(loss) <= bound * (1 + 1e-6) + 1e-6).all(), "the privacy loss must stay within epsilon·distance"
+
+
+def _on_sphere(mechanism: Mechanism, vectors: np.ndarray) -> np.ndarray:
+    """Return directions where only those are released, which is where lengths make no distance."""
+    if mechanism.distance(vectors[:1], 2 * vectors[:1])[0] > 1e-9:
+        return vectors
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def _check_statement(mechanism: Mechanism) -> None:
@@ -60,6 +90,7 @@ def _check_statement(mechanism: Mechanism) -> None:
     assert promise.unit in shown
     assert all(assumption in shown for assumption in promise.assumptions), "no promise without its assumptions"
     assert mechanism.noise_ratio(1.0) > 0
+    assert mechanism.released_length(1.0) > 0
 
 
 def _check_refusals(mechanism: Mechanism, vectors: np.ndarray) -> None:

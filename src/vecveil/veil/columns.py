@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
+from numpy.typing import NDArray
+
 from vecveil.artifacts.vectors import VECTOR, column_of, holds_annotations, holds_vectors, is_vector_type
-from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
 
@@ -18,6 +19,7 @@ class ColumnPlan:
     Attributes:
         column: The column that is protected.
         is_text: Whether it holds texts, and not vectors.
+        ids: The column that says which record a row is; None where its content does.
         output_column: Where the protected vectors go.
         carried: Columns that go through unchanged.
         dropped: Columns that are left out: the text and what reads like one, clean vectors and other lists of numbers,
@@ -26,6 +28,7 @@ class ColumnPlan:
 
     column: str
     is_text: bool
+    ids: str | None
     output_column: str
     carried: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -39,6 +42,7 @@ class ColumnPlan:
         vectors: str | None,
         keep: tuple[str, ...],
         vectors_only: bool,
+        ids: str | None = None,
         sample: Any = None,
     ) -> Self:
         """Return the plan for a table.
@@ -50,15 +54,18 @@ class ColumnPlan:
             vectors: The vector column, if it is named.
             keep: Columns to carry through although they would be left out for safety.
             vectors_only: Whether the output has no place for other columns.
+            ids: The column of record ids, if it is named.
         """
         columns: list[str] = schema.names
-        for name in (text, vectors, *keep):
+        for name in (text, vectors, ids, *keep):
             if name is not None:
                 one_of(name, columns, "column")
         if text is None and vectors is None:
             text, vectors = _only_choice(columns, [name for name in columns if is_vector_type(schema.field(name).type)])
         if text is not None and vectors is not None:
             raise InvalidInputError(f"name a text column or a vector column, got both {text!r} and {vectors!r}")
+        if ids is not None:
+            _require_ids(schema.field(ids))
         if vectors in keep:
             raise InvalidInputError(f"the clean vectors of {vectors!r} can't be kept: the protected ones replace them")
         _require_types(schema, text=text, vectors=vectors)
@@ -71,23 +78,21 @@ class ColumnPlan:
         return cls(
             column=text or vectors or "",
             is_text=text is not None,
+            ids=ids,
             output_column=output_column,
             carried=carried,
             dropped=tuple(name for name in columns if name not in carried and name != vectors),
         )
 
-    def output_schema(self, schema: Any, dimensions: int) -> Any:
-        """Return the Arrow schema of the output; vectors keep their precision, at least float32."""
+    def output_schema(self, schema: Any, dimensions: int, kind: str) -> Any:
+        """Return the Arrow schema of the output, with vectors of NumPy's type `kind`."""
         import pyarrow as pa
 
-        kind = pa.float32()
-        if not self.is_text and schema.field(self.column).type.value_type == pa.float64():
-            kind = pa.float64()
         # What someone has noted on a column is not needed to read it, and might be anything.
         fields = [schema.field(name).remove_metadata() for name in self.carried]
-        return pa.schema([*fields, pa.field(self.output_column, pa.list_(kind, dimensions))])
+        return pa.schema([*fields, pa.field(self.output_column, pa.list_(pa.from_numpy_dtype(kind), dimensions))])
 
-    def output_batch(self, batch: Any, schema: Any, protected: Embeddings) -> Any:
+    def output_batch(self, batch: Any, schema: Any, protected: NDArray[Any]) -> Any:
         """Return the output's rows for one batch of the input."""
         import pyarrow as pa
 
@@ -139,6 +144,16 @@ def _require_types(schema: Any, *, text: str | None, vectors: str | None) -> Non
     if vectors is not None and not is_vector_type(schema.field(vectors).type):
         kind = schema.field(vectors).type
         raise InvalidInputError(f"the vector column {vectors!r} must hold lists of floating-point numbers, got {kind}")
+
+
+def _require_ids(field: Any) -> None:
+    from pyarrow import types
+
+    kind = field.type
+    if not (
+        types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    ):
+        raise InvalidInputError(f"the id column {field.name!r} must hold text or whole numbers, got {kind}")
 
 
 def _only_choice(columns: list[str], vectors: list[str]) -> tuple[str | None, str | None]:

@@ -22,9 +22,20 @@ def embed_texts(
     *,
     label: str = "embedding",
     first_row: int = 0,
+    alone: bool = False,
     progress: Progress = silent,
 ) -> Embeddings:
-    """Return one checked row per text; `first_row` numbers the texts in errors."""
+    """Return one checked row per text.
+
+    Args:
+        embedder: Makes the vectors.
+        texts: What to embed.
+        label: What to call the work.
+        first_row: Number of the first text in errors.
+        alone: Give each text to the model by itself, unless the embedder calls itself steady. The last bits of a vector
+            depend on the texts that a model gets together; this way they don't.
+        progress: Told after each chunk.
+    """
     if isinstance(texts, str):
         raise InvalidInputError("texts must be a list of texts, got one string; put it into a list")
     for row, text in enumerate(texts, start=first_row):
@@ -34,13 +45,14 @@ def embed_texts(
             raise InvalidRowError(row, "has no text")
     dimensions = embedder.fingerprint.dimensions
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
-    starts = range(0, len(texts), CHUNK)
-    for start in progress(starts, label=label, total=len(texts), weigh=lambda at: min(CHUNK, len(texts) - at)):
+    size = 1 if alone and not getattr(embedder, "steady", False) else CHUNK
+    starts = range(0, len(texts), size)
+    for start in progress(starts, label=label, total=len(texts), weigh=lambda at: min(size, len(texts) - at)):
         try:
-            chunk = embedder.embed(texts[start : start + CHUNK])
+            chunk = embedder.embed(texts[start : start + size])
         except InvalidRowError as error:
             raise error.moved(first_row + start) from None
-        vectors[start : start + CHUNK] = embeddings(
+        vectors[start : start + size] = embeddings(
             chunk, dimensions=dimensions, name="embeddings", first_row=first_row + start
         )
     return vectors

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from vecveil.accounting.ledger import Ledger
 from vecveil.attacks import build_attack
 from vecveil.concepts import Concept, Passage, contrast_set
 from vecveil.concepts.passage import passages
@@ -22,6 +23,7 @@ from vecveil.shapes import AdversarialLearner, ContrastPairs, build_learner
 from vecveil.veil.attacker import CorpusAttacker
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.provenance import Provenance
+from vecveil.veil.recording import record_learning
 from vecveil.veil.typical import TypicalLengths
 from vecveil.veil.veil import Veil
 
@@ -45,6 +47,8 @@ def learn(
     drop_empty: bool = False,
     allow_everywhere: bool = False,
     keep_concept: bool = False,
+    public: bool = False,
+    ledger: Ledger | None = None,
     progress: Progress = silent,
 ) -> Veil:
     """Learn where a concept lives in the vectors of an embedder.
@@ -64,6 +68,8 @@ def learn(
         drop_empty: Leave out texts in which nothing but the concept stands.
         allow_everywhere: Accept a concept that every text holds.
         keep_concept: Write the concept itself, with its private terms, into the veil.
+        public: Whether the texts are public, or made up: what is learned on them gives nothing of anyone's away.
+        ledger: Where learning on private texts is recorded; nowhere where None.
         progress: Told how far the work is.
     """
     if not isinstance(concept, Concept):
@@ -124,7 +130,7 @@ def learn(
         epsilon=1.0, variances=fitted.shape.variances, axes=fitted.shape.axes, centre=fitted.shape.centre
     )
     learner_settings: Any = learner
-    return Veil(
+    veil = Veil(
         shape=fitted.shape,
         mechanism=mechanism,
         fingerprint=model.fingerprint,
@@ -137,6 +143,10 @@ def learn(
             learner={"name": shape, **asdict(learner_settings)},
             facts={name: value for name, value in fitted.facts.items() if np.isfinite(value)},
             seed=seed,
+            public=public,
         ),
         epsilon=epsilon,
     )
+    if ledger is not None and not public:
+        record_learning(veil, [passage.text for passage in corpus], ledger)
+    return veil

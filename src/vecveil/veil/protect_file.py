@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
+from vecveil.accounting.ledger import Ledger
 from vecveil.artifacts import ResumableOutput, Source, open_source
 from vecveil.artifacts.parquet_types import require_parquet
-from vecveil.artifacts.vectors import vectors_of
-from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
 from vecveil.core.digests import file_digest
-from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 from vecveil.veil.columns import ColumnPlan
-from vecveil.veil.embedding import embed_texts
+from vecveil.veil.noise import seeded_generator
+from vecveil.veil.recording import Recording, opened
+from vecveil.veil.rows import Rows
 from vecveil.veil.veil import Veil
 
 SAMPLE = 256
@@ -38,6 +38,8 @@ class ProtectReport:
         skipped: Rows of the input that have no text and were left out.
         carried: Columns that went through unchanged.
         dropped: Columns that were left out: texts, clean vectors, annotations, or all where `.npy` has no place.
+        run: Name of the run in the ledger, and in the output's label.
+        recorded: Whether it stands in a ledger.
     """
 
     rows: int
@@ -45,6 +47,8 @@ class ProtectReport:
     skipped: int
     carried: tuple[str, ...]
     dropped: tuple[str, ...]
+    run: str
+    recorded: bool
 
 
 def protect_file(
@@ -55,8 +59,14 @@ def protect_file(
     epsilon: float | None = None,
     text_column: str | None = None,
     vector_column: str | None = None,
+    id_column: str | None = None,
     keep: tuple[str, ...] = (),
     skip_empty: bool = False,
+    key: Key | None = None,
+    seed: int | None = None,
+    grid: str = "float32",
+    ledger: Ledger | str | Path | None = None,
+    collection: str = "",
     batch_rows: int | None = None,
     embedder: str | Embedder | None = None,
     cache: str | Path | None = None,
@@ -72,8 +82,16 @@ def protect_file(
         epsilon: Literal budget; the veil's own where None.
         text_column: Column of texts; "text" where neither column is named and there is one.
         vector_column: Column of vectors that the veil's embedder made.
+        id_column: Column that says which record a row is, for the ledger and for keyed noise; its text or vector says
+            it where None.
         keep: Columns to carry through that would be left out for safety: texts, clean vectors, annotations.
         skip_empty: Leave rows without a text out; otherwise one such row is an error, before any work is done.
+        key: Derives the noise of each record, so that it gets the same again; fresh noise where None.
+        seed: For tests and published experiments only: noise from a seed is not private, and the output says so.
+        grid: What vectors are rounded to: float32, float16 or int8.
+        ledger: Where the releases are recorded: an open ledger, a path, a PostgreSQL URL, "default" for the one of this
+            user, None to record nothing.
+        collection: What the ids belong to, where a ledger serves several collections.
         batch_rows: Rows that are protected and written together: the most that a kill can cost. 256 texts or 8,192
             vectors where None.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
@@ -82,7 +100,10 @@ def protect_file(
         progress: Told how far the work is.
     """
     source, output = Path(source), Path(output)
-    sheet = veil.guarantee(epsilon=epsilon)
+    if seed is not None:
+        at_least(seed, 0, "seed")
+    rng = None if seed is None else seeded_generator(seed)
+    protection = veil.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
     table = open_source(source)
     if table.rows == 0:
         raise InvalidInputError(f"{source} has no rows")
@@ -93,39 +114,63 @@ def protect_file(
         table.schema,
         text=text_column,
         vectors=vector_column,
+        ids=id_column,
         keep=keep,
         vectors_only=output.suffix == ".npy",
         sample=next(table.batches(SAMPLE)),
     )
-    schema = plan.output_schema(table.schema, veil.fingerprint.dimensions)
+    schema = plan.output_schema(table.schema, veil.fingerprint.dimensions, grid)
     require_parquet(schema)
     size = at_least(batch_rows if batch_rows is not None else TEXTS if plan.is_text else VECTORS, 1, "batch_rows")
-    label = {
-        "vecveil": version("vecveil"),
-        "veil": veil.digest(),
-        "mechanism": veil.mechanism,
-        "epsilon": sheet.guarantee.epsilon,
-        "distance": sheet.guarantee.distance,
-        "noise_ratio": sheet.dials.noise_ratio,
-        "noise": "secure generator, drawn once per row",
-    }
-    job = {**label, "input": file_digest(source), "column": plan.column, "columns": schema.names, "skip": skip_empty}
-
-    with ResumableOutput.open(output, job, overwrite=overwrite) as target:
-        rows = _rows_with_text(table, plan, skip_empty=skip_empty) if plan.is_text else table.rows
+    with ExitStack() as held:
+        book = None if ledger is None else held.enter_context(opened(ledger))
+        label = {**protection.label(), "ledger": "none" if book is None else book.id}
+        job = {
+            **label,
+            "input": file_digest(source),
+            "column": plan.column,
+            "ids": plan.ids,
+            "collection": collection,
+            "columns": schema.names,
+            "skip": skip_empty,
+            "seed": seed,
+        }
+        target = held.enter_context(ResumableOutput.open(output, job, overwrite=overwrite))
+        if seed is not None and target.rows:
+            raise InvalidInputError(
+                f"a seeded run can't go on after a stop: its numbers would start anew; delete {output}.parts"
+            )
+        resumed, rows = target.rows, Rows(table=table, plan=plan, dimensions=veil.fingerprint.dimensions)
+        total = rows.count(skip_empty=skip_empty)
+        recording = None
+        if book is not None:
+            recording = Recording(ledger=book, protection=protection, run=target.run, collection=collection)
+            recording.require(rows.all_records(after=resumed), first_row=resumed, progress=progress)
         # Late, because it can take long and everything that a user can get wrong has been looked at by now.
         model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
-        resumed = target.rows
-        batches = _after(_with_text(table.batches(size), plan), resumed)
-        for batch in progress(batches, label="protecting", total=rows - resumed, weigh=lambda part: part.num_rows):
-            clean = _clean_vectors(batch, plan, veil, model, first_row=target.rows)
-            protected = veil.perturb(clean, epsilon=epsilon, first_row=target.rows)
+        batches = rows.batches(size, after=resumed)
+        for batch in progress(batches, label="protecting", total=total - resumed, weigh=lambda part: part.num_rows):
+            first_row = target.rows
+            clean = rows.vectors(batch, model, first_row=first_row, alone=protection.keyed)
+            named = recording is not None or protection.keyed
+            records = rows.records(batch, first_row=first_row) if named else None
+            protected = protection.release(clean, names=None if records is None else records.names, first_row=first_row)
+            if recording is not None and records is not None:
+                # Before the vectors are anywhere but in memory: a release that is not recorded would be one too many.
+                target.begin()
+                recording.spend(records, first_row=first_row)
             target.append(plan.output_batch(batch, schema, protected))
-        if target.rows != rows:
-            raise InvalidInputError(f"{source} changed while it was read: {rows} rows, then {target.rows}")
-        target.finish(schema, label)
+        if target.rows != total:
+            raise InvalidInputError(f"{source} changed while it was read: {total} rows, then {target.rows}")
+        target.finish(schema, {**label, "run": target.run})
     return ProtectReport(
-        rows=rows, resumed=resumed, skipped=table.rows - rows, carried=plan.carried, dropped=plan.dropped
+        rows=total,
+        resumed=resumed,
+        skipped=table.rows - total,
+        carried=plan.carried,
+        dropped=plan.dropped,
+        run=target.run,
+        recorded=recording is not None,
     )
 
 
@@ -135,52 +180,3 @@ def _require_clean(source: Path, table: Source) -> None:
     labelled = source.suffix == ".npy" and beside.is_file() and b'"vecveil"' in beside.read_bytes()
     if labelled or b"vecveil" in (table.schema.metadata or {}):
         raise InvalidInputError(f"{source} holds protected vectors already, as it says itself; protect the original")
-
-
-def _rows_with_text(table: Source, plan: ColumnPlan, *, skip_empty: bool) -> int:
-    """Return how many rows have a text, or raise unless all have one or the others may be left out.
-
-    A look at every row before the first is embedded: one blank note at the end must not cost the hours before it.
-    """
-    start, filled, first = 0, 0, None
-    for batch in table.batches(VECTORS):
-        mask = _has_text(batch, plan)
-        if first is None and not all(mask):
-            first = start + mask.index(False)
-        start, filled = start + len(mask), filled + sum(mask)
-    if first is not None and not skip_empty:
-        more = f" ({start - filled} rows have none)" if start - filled > 1 else ""
-        raise InvalidRowError(first, f"has no text{more}; leave such rows out with skip_empty=True (--skip-empty)")
-    if filled == 0:
-        raise InvalidInputError(f"none of the {start} rows has a text")
-    return filled
-
-
-def _with_text(batches: Iterator[Any], plan: ColumnPlan) -> Iterator[Any]:
-    """Yield batches without the rows that have no text."""
-    for batch in batches:
-        mask = _has_text(batch, plan) if plan.is_text else [True]
-        kept = batch if all(mask) else batch.take([row for row, has in enumerate(mask) if has])
-        if kept.num_rows:
-            yield kept
-
-
-def _has_text(batch: Any, plan: ColumnPlan) -> list[bool]:
-    return [bool(text and text.strip()) for text in batch.column(plan.column).to_pylist()]
-
-
-def _clean_vectors(batch: Any, plan: ColumnPlan, veil: Veil, model: Embedder | None, *, first_row: int) -> Embeddings:
-    column = batch.column(plan.column)
-    if model is None:
-        return vectors_of(column, dimensions=veil.fingerprint.dimensions, first_row=first_row)
-    return embed_texts(model, column.to_pylist(), first_row=first_row)
-
-
-def _after(batches: Iterator[Any], rows: int) -> Iterator[Any]:
-    """Yield what follows the first `rows` rows."""
-    for batch in batches:
-        if rows >= batch.num_rows:
-            rows -= batch.num_rows
-        else:
-            yield batch.slice(rows)
-            rows = 0

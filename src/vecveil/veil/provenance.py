@@ -49,6 +49,7 @@ class Provenance:
         learner: Name and settings of the shape learner.
         facts: What the learner noticed.
         seed: Of the learner; the noise has none.
+        public: Whether the owner says that the texts are public, so that what was learned from them gives nothing away.
         versions: Of Python and the packages that took part.
     """
 
@@ -59,6 +60,7 @@ class Provenance:
     learner: Mapping[str, Any]
     facts: Mapping[str, float]
     seed: int
+    public: bool = False
     versions: Mapping[str, str] = field(default_factory=installed_versions)
 
     def __post_init__(self) -> None:

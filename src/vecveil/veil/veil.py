@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vecveil.accounting import Dials, EuclideanBounds, GuaranteeSheet, paper_noise_ratio
+from vecveil.accounting import GuaranteeSheet, paper_noise_ratio
+from vecveil.accounting.ledger import Ledger
 from vecveil.artifacts import Artifact, read_artifact, write_artifact
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import budget, embeddings, positive
-from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
+from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
-from vecveil.core.randomness import secure_generator
 from vecveil.embedders import Embedder, Fingerprint, resolve_embedder
 from vecveil.mechanisms import MECHANISMS, Mechanism
+from vecveil.mechanisms.grid import Grid
 from vecveil.shapes import NoiseShape
 from vecveil.veil.budget import epsilon_for_noise_ratio, require_noise_on_every_axis
 from vecveil.veil.embedding import embed_texts
+from vecveil.veil.promise import guarantee_sheet
+from vecveil.veil.protection import Protection
 from vecveil.veil.provenance import Provenance
+from vecveil.veil.recording import recorded_release
+from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents
 from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
@@ -66,68 +74,92 @@ class Veil:
         *,
         epsilon: float | None = None,
         embedder: str | Embedder | None = None,
+        key: Key | None = None,
+        ids: Sequence[str | int] | None = None,
         rng: np.random.Generator | None = None,
+        grid: str = "float32",
+        ledger: Ledger | None = None,
         progress: Progress = silent,
-    ) -> Embeddings:
+    ) -> NDArray[Any]:
         """Return protected vectors of `texts`.
 
         Args:
             texts: What to embed.
             epsilon: Literal privacy loss per unit of the guarantee's distance.
             embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
+            key: Makes the noise of a text the same again at each call; fresh noise where None.
+            ids: One per text: what the ledger knows them by, and with a key equal texts of different ids get different
+                noise.
             rng: For tests and published experiments only: a seeded generator makes noise that is not private.
+            grid: What the release is rounded to: float32, float16 or int8.
+            ledger: Where the releases are recorded; nowhere where None.
             progress: Told after each chunk of texts.
         """
-        literal = self._budget(epsilon)
-        vectors = embed_texts(self.embedder(embedder), texts, progress=progress)
-        return self.perturb(vectors, epsilon=literal, rng=rng)
+        protection = self.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
+        # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
+        vectors = embed_texts(self.embedder(embedder), texts, alone=protection.keyed, progress=progress)
+        if ledger is None and not protection.keyed:
+            return protection.release(vectors)
+        records = RecordBatch.of(text_contents(texts), None if ids is None else id_bytes(ids))
+        return recorded_release(protection, vectors, records, ledger)
 
     def perturb(
         self,
         vectors: Embeddings,
         *,
         epsilon: float | None = None,
+        key: Key | None = None,
+        ids: Sequence[str | int] | None = None,
         rng: np.random.Generator | None = None,
+        grid: str = "float32",
+        ledger: Ledger | None = None,
         first_row: int = 0,
-    ) -> Embeddings:
+    ) -> NDArray[Any]:
         """Return protected copies of `vectors`, which the veil's embedder must have made.
 
         Args:
             vectors: One row per record.
             epsilon: Literal privacy loss per unit of the guarantee's distance.
+            key: Makes the noise of a vector the same again at each call; fresh noise where None.
+            ids: One per vector: what the ledger knows them by, and with a key equal vectors of different ids get
+                different noise.
             rng: For tests and published experiments only: a seeded generator makes noise that is not private.
+            grid: What the release is rounded to: float32, float16 or int8.
+            ledger: Where the releases are recorded; nowhere where None.
             first_row: Number of the first row in an error, where `vectors` are a part of something larger.
         """
-        mechanism = self.mechanism_at(self._budget(epsilon))
-        checked = embeddings(vectors, dimensions=self.fingerprint.dimensions, first_row=first_row)
-        if self.fingerprint.normalised:
-            lengths = np.linalg.norm(checked, axis=1)
-            wrong = np.flatnonzero(np.abs(lengths - 1) > 0.01)
-            if wrong.size:
-                raise EmbedderMismatchError(
-                    f"{self.fingerprint.model} makes vectors of length 1, row {first_row + wrong[0]} has another "
-                    "length; normalise them, or learn a veil for the model that made them"
-                )
-        return mechanism.perturb(checked, secure_generator() if rng is None else rng)
+        protection = self.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
+        if ledger is None and not protection.keyed:
+            return protection.release(vectors, first_row=first_row)
+        clean = embeddings(vectors, dimensions=self.fingerprint.dimensions, first_row=first_row)
+        known = None if ids is None else id_bytes(ids, first_row=first_row)
+        return recorded_release(protection, clean, RecordBatch.of(vector_contents(clean), known), ledger, first_row)
 
-    def guarantee(self, *, epsilon: float | None = None) -> GuaranteeSheet:
-        """Return what is promised at `epsilon`, in which distance and under which assumptions."""
-        mechanism = self.mechanism_at(self._budget(epsilon))
-        promise = mechanism.guarantee()
-        elliptical = type(mechanism).takes_shape
-        return GuaranteeSheet(
-            guarantee=promise.assuming(*self._assumptions()),
-            dials=Dials(
-                epsilon=mechanism.epsilon,
-                distance=promise.metric,
-                noise_ratio=mechanism.noise_ratio(self.typical.signal),
-                pair_loss=mechanism.epsilon * self.typical.pair,
-            ),
-            euclidean=EuclideanBounds.of(epsilon=mechanism.epsilon, variances=self.shape.variances)
-            if elliptical
-            else None,
-            median_pair=self.typical.euclidean_pair,
-        )
+    def protection(
+        self,
+        *,
+        epsilon: float | None = None,
+        key: Key | None = None,
+        rng: np.random.Generator | None = None,
+        grid: str = "float32",
+    ) -> Protection:
+        """Return this veil at one budget, to release many batches with."""
+        return Protection.of(self, epsilon=self._budget(epsilon), key=key, rng=rng, grid=grid)
+
+    def grid_at(self, epsilon: float, kind: str = "float32") -> Grid:
+        """Return the grid that releases at `epsilon` are rounded to."""
+        length = self.mechanism_at(epsilon).released_length(self.typical.signal)
+        return Grid.of(kind, coordinate=length / math.sqrt(self.fingerprint.dimensions))
+
+    def guarantee(self, *, epsilon: float | None = None, grid: str = "float32", releases: int = 1) -> GuaranteeSheet:
+        """Return what is promised at `epsilon`, in which distance and under which assumptions.
+
+        Args:
+            epsilon: Literal budget; the veil's own where None.
+            grid: What releases are rounded to.
+            releases: Releases of each record with fresh noise that the exact figures are for.
+        """
+        return guarantee_sheet(self, epsilon=self._budget(epsilon), grid=grid, releases=releases)
 
     def epsilon_for(
         self, *, noise_ratio: float | None = None, pair_loss: float | None = None, paper_epsilon: float | None = None
@@ -209,13 +241,3 @@ class Veil:
         noise_ratio = self.mechanism_at(budget(chosen)).noise_ratio(self.typical.signal)
         require_noise_on_every_axis(chosen, noise_ratio, self.shape.variances)
         return float(chosen)
-
-    def _assumptions(self) -> tuple[str, ...]:
-        learned = "the typical lengths that turn a noise ratio into an epsilon were"
-        if self.provenance.learner["name"] != "uniform":
-            learned = "the shape, and the typical lengths that turn a noise ratio into an epsilon, were"
-        return (
-            f"the vectors come from {self.fingerprint.model} at revision {self.fingerprint.revision}",
-            f"{learned} learned on {self.provenance.pairs:,} contrast pairs; where those texts are private, or are the "
-            "ones that are protected, this is a release of its own that the guarantee does not cover",
-        )

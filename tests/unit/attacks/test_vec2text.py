@@ -63,6 +63,24 @@ def test_corrections_come_nearer_or_stay(trained: TrainedVec2Text) -> None:
     assert (nearness[1] >= nearness[0] - 1e-6).all()
 
 
+def test_a_text_that_the_attacker_knows_is_found_however_badly_it_writes() -> None:
+    sample, held_out, _ = travel_notes()
+    settings = {**TINY, "max_tokens": 16, "epochs": 1, "steps": 1, "embed": WordEmbedder().embed}
+    found = {
+        recall: Vec2Text(**settings, recall=recall).train(sample, held_out, np.random.default_rng(0))
+        for recall in (True, False)
+    }
+    texts = {recall: attack.recover(sample.vectors).texts for recall, attack in found.items()}
+    # Other texts may have the same vector here, so the words are what must agree.
+    known = [set(text.split()) for text in sample.texts]
+    right = {
+        recall: np.mean([set(text.split()) == words for text, words in zip(read or (), known, strict=True)])
+        for recall, read in texts.items()
+    }
+    assert right[True] > 0.9
+    assert right[False] < 0.1
+
+
 def test_nothing_is_read_from_vectors_of_other_texts() -> None:
     sample, held_out, test = travel_notes(shuffled=True)
     attack = Vec2Text(**TINY, learning_rate=1e-2, epochs=5, steps=0)

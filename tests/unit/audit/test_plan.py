@@ -25,6 +25,7 @@ def test_a_plan_is_plain_data() -> None:
         "baselines": [],
         "seeds": [0],
         "copies": 2,
+        "keyed": False,
         "tolerance": 0.2,
         "examples": 6,
         "judge": "",

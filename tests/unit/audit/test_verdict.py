@@ -112,7 +112,7 @@ def test_a_reading_below_chance_is_shown_as_nothing() -> None:
 
 def test_reasons_tell_how_many_releases_an_attack_had() -> None:
     rows = _attack(UNDEFENDED, 0.6, name="averaging"), _attack(BEHIND, 0.5, name="averaging")
-    assert _ruled(*rows).reasons[0].startswith("averaging (4 fresh releases) still reads 83% ")
+    assert _ruled(*rows).reasons[0].startswith("averaging (4 releases) still reads 83% ")
 
 
 def test_the_veil_is_ruled_on_and_nothing_else_is() -> None:

@@ -132,3 +132,25 @@ def test_an_error_speaks_of_the_flags_of_the_command_line(run: CommandLine, corp
     check_refusal(run("learn", "concept.toml", "notes.txt", *options), "--allow-everywhere", hidden=[PRIVATE_WORD])
     (corpus / "notes.txt").write_text(f"One has {PRIVATE_WORD}.\n{PRIVATE_WORD}\nAll is calm.\n")
     check_refusal(run("learn", "concept.toml", "notes.txt", *options), "row 1", "--drop-empty", hidden=[PRIVATE_WORD])
+
+
+def test_public_texts_are_said_to_be_public_and_are_no_release(
+    run: CommandLine, corpus: Path, model_folder: Path
+) -> None:
+    options = ("--embedder", model_folder, "--shape", "uniform", "--ledger", "book.sqlite")
+    outcome = run("learn", "concept.toml", "--public", "notes.txt", "--out", "public.veil", *options)
+    assert outcome.code == 0, outcome.err
+    assert "pairs of public texts" in outcome.out
+    assert Veil.load("public.veil").provenance.public
+    assert not Path("book.sqlite").exists()
+    outcome = run("learn", "concept.toml", "notes.txt", "--out", "private.veil", *options)
+    assert outcome.code == 0, outcome.err
+    assert "pairs of private texts" in outcome.out
+    assert "shape" in run("ledger", "show", "--ledger", "book.sqlite").out
+
+
+@pytest.mark.parametrize(("texts", "named"), [((), "neither"), (("notes.txt", "--public", "notes.txt"), "both")])
+def test_texts_are_private_or_public(run: CommandLine, corpus: Path, texts: tuple[str, ...], named: str) -> None:
+    before = listing(corpus)
+    check_refusal(run("learn", "concept.toml", *texts, "--out", "a.veil"), "--public", named)
+    assert listing(corpus) == before

@@ -10,7 +10,7 @@ import vecveil
 from vecveil.cli.main import commands
 from vecveil.core.errors import ArtifactError
 
-COMMANDS = ("demo", "concept", "learn", "protect", "guarantee", "show")
+COMMANDS = ("demo", "concept", "learn", "protect", "guarantee", "show", "key", "ledger", "selftest")
 
 
 def test_help_lists_every_command(run: CommandLine) -> None:

@@ -41,6 +41,18 @@ def test_guarantee_names_distance_assumptions_and_dials(run: CommandLine, work: 
         assert part in outcome.out
 
 
+def test_guarantee_states_grid_exact_figures_and_odds(run: CommandLine, work: Path) -> None:
+    made_veil().save(work / "a.veil")
+    outcome = run("guarantee", "a.veil", "--epsilon", "2", "--grid", "int8")
+    assert outcome.code == 0, outcome.err
+    told = " ".join(outcome.out.split())
+    for part in ("grid: int8, whole steps of", "(ε′, δ) = (", "blind guessing gives 50"):
+        assert part in told
+    assert "8 released vectors of the same text" in " ".join(
+        run("guarantee", "a.veil", "--epsilon", "2", "--releases", "8").out.split()
+    )
+
+
 def test_guarantee_uses_the_kept_budget_or_a_dial(run: CommandLine, work: Path) -> None:
     made_veil(epsilon=7.5, shape=NoiseShape(variances=np.ones(DIMENSIONS))).save(work / "a.veil")
     assert "7.5 nats" in run("guarantee", "a.veil").out

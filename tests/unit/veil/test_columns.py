@@ -114,8 +114,30 @@ def test_a_text_column_that_holds_no_text_is_refused_with_its_type() -> None:
         _plan({"id": pa.int64(), "text": pa.string()}, text="id")
 
 
-def test_vectors_keep_their_precision_but_half_is_raised_to_single() -> None:
-    for given, expected in ((pa.float16(), pa.float32()), (pa.float32(), pa.float32()), (pa.float64(), pa.float64())):
-        schema = pa.schema({"v": pa.list_(given)})
-        plan = ColumnPlan.of(schema, text=None, vectors=None, keep=(), vectors_only=False)
-        assert plan.output_schema(schema, 4).field("v").type == pa.list_(expected, 4)
+@pytest.mark.parametrize("given", [pa.float16(), pa.float32(), pa.float64()])
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("float16", pa.float16()), ("float32", pa.float32()), ("int8", pa.int8())]
+)
+def test_vectors_are_written_in_the_type_of_their_grid(given: pa.DataType, kind: str, expected: pa.DataType) -> None:
+    schema = pa.schema({"v": pa.list_(given)})
+    plan = ColumnPlan.of(schema, text=None, vectors=None, keep=(), vectors_only=False)
+    assert plan.output_schema(schema, 4, kind).field("v").type == pa.list_(expected, 4)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.int64(), pa.uint8()])
+def test_ids_are_text_or_whole_numbers(kind: pa.DataType) -> None:
+    schema = pa.schema({"v": pa.list_(pa.float32()), "number": kind})
+    assert ColumnPlan.of(schema, text=None, vectors=None, ids="number", keep=(), vectors_only=True).ids == "number"
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.bool_(), pa.list_(pa.int8()), pa.date32()])
+def test_anything_else_is_no_id(kind: pa.DataType) -> None:
+    schema = pa.schema({"v": pa.list_(pa.float32()), "number": kind})
+    with pytest.raises(InvalidInputError, match="'number' must hold text or whole numbers, got"):
+        ColumnPlan.of(schema, text=None, vectors="v", ids="number", keep=(), vectors_only=True)
+
+
+def test_an_id_column_that_is_not_there_is_guessed_at() -> None:
+    schema = pa.schema({"v": pa.list_(pa.float32()), "number": pa.int64()})
+    with pytest.raises(UnknownNameError, match="did you mean 'number'"):
+        ColumnPlan.of(schema, text=None, vectors="v", ids="numbr", keep=(), vectors_only=True)

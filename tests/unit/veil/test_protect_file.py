@@ -125,7 +125,7 @@ def test_vectors_come_from_npy_parquet_and_json_lines(tmp_path: Path) -> None:
     for name in ("in.npy", "in.parquet", "in.jsonl"):
         _protect(tmp_path / name, tmp_path / f"{name}.out.npy")
         returned = _vectors(tmp_path / f"{name}.out.npy")
-        assert returned.dtype == np.float64
+        assert returned.dtype == np.float32
         np.testing.assert_allclose(returned, vectors, atol=1e-3)
 
 

@@ -16,10 +16,11 @@ def test_typical_lengths_are_medians_in_each_distance() -> None:
     unit = MECHANISMS.load("mahalanobis").for_shape(epsilon=1.0, variances=np.array([4.0, 1.0]), axes=None, centre=None)
     typical = TypicalLengths.of(ContrastPairs(first, second), unit)
     assert (typical.signal, typical.euclidean_pair, typical.pair) == pytest.approx((1.0, 0.2, 0.1))
+    assert typical.high_pair == pytest.approx(0.415)
 
 
 def test_pairs_that_do_not_differ_are_refused() -> None:
     vectors = unit_vectors(3, dtype="float64")
     unit = MECHANISMS.load("mahalanobis").for_shape(epsilon=1.0, variances=np.ones(8), axes=None, centre=None)
-    with pytest.raises(InvalidInputError, match="median"):
+    with pytest.raises(InvalidInputError, match="typical pair"):
         TypicalLengths.of(ContrastPairs(vectors, vectors), unit)

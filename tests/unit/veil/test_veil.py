@@ -157,8 +157,18 @@ def test_what_comes_in_is_not_changed() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_protected_vectors_keep_their_precision(dtype: str) -> None:
-    assert made_veil(epsilon=1.0).perturb(unit_vectors(2, dtype=dtype)).dtype == np.dtype(dtype)
+@pytest.mark.parametrize("grid", ["float32", "float16", "int8"])
+def test_protected_vectors_have_the_type_of_their_grid(dtype: str, grid: str) -> None:
+    veil = made_veil(epsilon=20.0)
+    released = veil.perturb(unit_vectors(50, dtype=dtype), grid=grid)
+    assert released.dtype == np.dtype(grid)
+    step = 1.0 if grid == "int8" else veil.grid_at(20.0, grid).step
+    np.testing.assert_array_equal(released.astype(np.float64) / step, np.rint(released.astype(np.float64) / step))
+
+
+def test_an_unknown_grid_is_refused_by_name() -> None:
+    with pytest.raises(UnknownNameError, match="unknown grid 'float8'"):
+        made_veil(epsilon=1.0).perturb(unit_vectors(2), grid="float8")
 
 
 def test_the_budget_of_a_veil_is_used_where_a_call_names_none() -> None:

@@ -1,0 +1,39 @@
+"""`vecveil key`: the secret that keyed noise is derived from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vecveil.cli.options import FILE
+
+
+@click.group(short_help="Make a key for noise that repeats itself.")
+def key() -> None:
+    """Make and name keys.
+
+    With a key, `vecveil protect --key` gives a record the same noise each time, so that protecting it again releases
+    nothing new. Whoever has the key can check guesses of a text against its release: keep it where you keep the texts.
+    """
+
+
+@key.command(short_help="Make a new key.")
+@click.argument("path", metavar="FILE", type=FILE)
+def new(path: Path) -> None:
+    """Write a new random key to FILE, which no one but you can read. An existing file is never replaced."""
+    from vecveil.artifacts.key_file import write_key
+    from vecveil.core.key import Key
+
+    made = Key.new()
+    write_key(made, path)
+    click.echo(f"key {made.fingerprint} written to {path}; keep it as safe as the texts, and a copy of it", err=True)
+
+
+@key.command(short_help="Show which key is in a file.")
+@click.argument("path", metavar="FILE", type=FILE)
+def show(path: Path) -> None:
+    """Print the fingerprint of the key in FILE, as outputs made with it show it; it tells nothing of the key."""
+    from vecveil.artifacts.key_file import read_key
+
+    click.echo(read_key(path).fingerprint)

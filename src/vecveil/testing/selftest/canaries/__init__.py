@@ -1,0 +1,1 @@
+"""Parts that are broken on purpose, and must be caught."""

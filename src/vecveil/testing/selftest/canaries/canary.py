@@ -1,0 +1,92 @@
+"""A broken part that the self-test must catch, or else it is blind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from vecveil.mechanisms import Mechanism
+from vecveil.shapes import NoiseShape
+from vecveil.testing.selftest.canaries import additive, directional, elliptical, generators
+from vecveil.testing.selftest.subjects import Law, Subject, subject_of, uneven_shapes
+from vecveil.testing.selftest.workers import Source
+
+DIMENSIONS = 16
+"""Few enough for every flaw to show."""
+
+MANY_DIMENSIONS = 384
+"""Where the worst case says little, and a wrong scale must show all the same."""
+
+_DIAGONAL = (
+    elliptical.WrongGammaShape,
+    elliptical.TooLittleNoise,
+    elliptical.Renormalised,
+    elliptical.PerCoordinate,
+    elliptical.IgnoredVariances,
+    elliptical.SharedRadius,
+    elliptical.SharedBetweenNeighbours,
+    elliptical.RepeatedHalf,
+    elliptical.Antithetic,
+    elliptical.ClippedTails,
+    elliptical.TwinAxes,
+)
+_DIRECTIONAL = (
+    directional.FlatAngle,
+    directional.WrongDimension,
+    directional.AlwaysOneSide,
+    directional.SharedSide,
+    directional.AngleBySide,
+    directional.KeptLength,
+)
+_GENERATORS = (generators.inherited, generators.eight_rounds, generators.fixed_key)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Canary:
+    """Something broken.
+
+    Attributes:
+        name: What it is called.
+        flaw: What is wrong with it.
+        broken: The mechanism in its shape, or the source of generators.
+    """
+
+    name: str
+    flaw: str
+    broken: Subject | Source
+
+
+def canaries() -> Iterator[Canary]:
+    """Yield every canary."""
+    shapes = uneven_shapes(DIMENSIONS)
+    plain = NoiseShape(variances=np.ones(DIMENSIONS))
+    for kind in _DIAGONAL:
+        yield _canary(kind, shapes["diagonal"], "elliptical")
+    yield _canary(elliptical.TooLittleNoise, uneven_shapes(MANY_DIMENSIONS)["diagonal"], "elliptical")
+    yield _canary(elliptical.TransposedAxes, shapes["rotated"], "elliptical")
+    yield _canary(elliptical.LeakedAxes, shapes["partly unreleased"], "elliptical")
+    for turning in _DIRECTIONAL:
+        yield _canary(turning, plain, "angular")
+    # At a small epsilon, its inverse is a large concentration: little noise where much was promised.
+    yield _canary(directional.VonMisesFisher, plain, "angular", epsilon=0.1)
+    yield _canary(additive.NormalNoise, NoiseShape(variances=np.ones(2)), law=None)
+    for source in _GENERATORS:
+        yield Canary(name=f"generator, {_words(source.__name__)}", flaw=_flaw(source), broken=source)
+
+
+def _canary(kind: type[Mechanism], shape: NoiseShape, law: Law | None, epsilon: float | None = None) -> Canary:
+    name = f"{_words(kind.__name__)}, n = {shape.dimensions}"
+    broken = subject_of(kind, shape, name=name, variant="canary", law=law, epsilon=epsilon)
+    return Canary(name=name, flaw=_flaw(kind), broken=broken)
+
+
+def _words(name: str) -> str:
+    """Return `WrongGammaShape` or `wrong_gamma_shape` as "wrong gamma shape"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).lower()
+
+
+def _flaw(thing: object) -> str:
+    return (thing.__doc__ or "").strip()

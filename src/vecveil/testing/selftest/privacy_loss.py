@@ -1,0 +1,108 @@
+"""What releases give away, from below: a bound that must stay under the promise.
+
+One half of the releases chooses an event, the other half counts how often it comes from each of the two inputs. The
+bounds on the two chances are exact, so that a bound above the promise is a break of the promise, but for the stated
+chance of a false alarm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vecveil.core.checks import not_negative
+from vecveil.mechanisms import Mechanism
+from vecveil.testing.selftest.binomials import at_least, at_most, excess, excess_pvalue
+from vecveil.testing.selftest.events import Events
+from vecveil.testing.selftest.finding import Finding
+from vecveil.testing.selftest.pairs import Pair
+from vecveil.testing.selftest.releases import Releases
+
+EPSILONS = (0.0, 1.0, 2.0)
+"""Nats at which the delta of an approximate guarantee is bounded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss(Finding):
+    """How well one event tells two inputs apart; the detail says how the inputs differ.
+
+    Attributes:
+        distance: Between them.
+        at: Nats at which a delta is meant; None for the loss itself.
+        promised: What follows from epsilon times distance alone: the largest loss, or the largest delta.
+        exact: The same for the law that the mechanism claims to sample.
+        hits: How often the event came from the one input.
+        others: How often from the other.
+        trials: The number of releases of each.
+    """
+
+    distance: float
+    at: float | None
+    promised: float
+    exact: float
+    hits: int
+    others: int
+    trials: int
+
+    def bound(self, level: float) -> float:
+        """Return the lower bound on the loss, or on the delta, that is wrong with probability `level` at most."""
+        if self.at is not None:
+            return max(0.0, float(excess(self.hits, self.others, self.trials, factor=math.exp(self.at), level=level)))
+        low, high = at_least(self.hits, self.trials, level / 2), at_most(self.others, self.trials, level / 2)
+        return max(0.0, math.log(low / high)) if low > 0 else 0.0
+
+
+def losses(subject: str, mechanism: Mechanism, pair: Pair, ours: Releases, theirs: Releases) -> Iterator[Loss]:
+    """Yield the loss and the deltas of a pair, seen from its first input and from its second."""
+    limits = list(_limits(mechanism, pair.distance))
+    yield from _one_way(subject, pair, ours, theirs, name=pair.name, limits=limits)
+    turned = f"{pair.name}, turned round"
+    yield from _one_way(subject, pair, theirs.turned(), ours.turned(), name=turned, limits=limits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Limit:
+    """What may be given away: p - factor * q is at most `allowed`, for the chances p and q of any event."""
+
+    at: float | None
+    factor: float
+    allowed: float
+    promised: float
+    exact: float
+
+
+def _limits(mechanism: Mechanism, distance: float) -> Iterator[_Limit]:
+    promise = mechanism.epsilon * distance
+    yield _Limit(at=None, factor=math.exp(promise), allowed=0.0, promised=promise, exact=promise)
+    for at in EPSILONS:
+        # Inputs at no distance have the same law.
+        exact = not_negative(mechanism.profile(distance).delta(at), "delta") if distance > 0 else 0.0
+        # Of all that lose no more than `promise`, randomised response loses most: (e^promise - e^at)/(e^promise + 1).
+        promised = max(0.0, -math.expm1(at - promise) / (1 + math.exp(-promise)))
+        yield _Limit(at=at, factor=math.exp(at), allowed=min(exact, promised), promised=promised, exact=exact)
+
+
+def _one_way(
+    subject: str, pair: Pair, ours: Releases, theirs: Releases, *, name: str, limits: list[_Limit]
+) -> Iterator[Loss]:
+    (choosing, counting), (choosing_other, counting_other) = ours.halves(), theirs.halves()
+    events = Events.among(choosing.statistics(), choosing_other.statistics())
+    seen, seen_other = counting.statistics(), counting_other.statistics()
+    trials = seen.shape[1]
+    for limit in limits:
+        statistic, threshold = events.largest_ratio() if limit.at is None else events.largest_excess(limit.factor)
+        hits, others = (int((values[statistic] > threshold).sum()) for values in (seen, seen_other))
+        yield Loss(
+            subject=subject,
+            check="privacy loss" if limit.at is None else f"delta at {limit.at:g}",
+            pvalue=excess_pvalue(hits, others, trials, factor=limit.factor, allowed=limit.allowed),
+            detail=name,
+            distance=pair.distance,
+            at=limit.at,
+            promised=limit.promised,
+            exact=limit.exact,
+            hits=hits,
+            others=others,
+            trials=trials,
+        )

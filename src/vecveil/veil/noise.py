@@ -1,0 +1,102 @@
+"""Where the noise of a release comes from: fresh, from the owner's key, or from a seed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from vecveil.core.key import Key
+from vecveil.core.randomness import secure_generator
+from vecveil.mechanisms import Mechanism
+from vecveil.mechanisms.draws import Draws, fresh_draws, keyed_draws
+
+TOKEN_BYTES = 16
+
+
+class NoiseSource(Protocol):
+    """Draws what a mechanism needs, and names what was drawn."""
+
+    kind: ClassVar[str]
+    label: ClassVar[str]
+
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
+        """Return the random numbers for each of `records`."""
+        ...
+
+
+@dataclass(frozen=True)
+class FreshNoise:
+    """Noise from the secure generator, another one at each call."""
+
+    kind: ClassVar[str] = "fresh"
+    label: ClassVar[str] = "secure generator, drawn once per row"
+
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
+        """Return fresh numbers."""
+        return fresh_draws(mechanism, len(records), secure_generator())
+
+
+def seeded_generator(seed: int) -> np.random.Generator:
+    """Return a generator whose numbers anyone with the seed can have again."""
+    return np.random.default_rng(seed)
+
+
+@dataclass(frozen=True, eq=False)
+class SeededNoise:
+    """Noise that anyone with the seed can take off again: for tests and published experiments.
+
+    Attributes:
+        rng: A generator of the caller's.
+    """
+
+    kind: ClassVar[str] = "seeded"
+    label: ClassVar[str] = "seeded: not private"
+
+    rng: np.random.Generator
+
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
+        """Return the generator's next numbers."""
+        return fresh_draws(mechanism, len(records), self.rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyedNoise:
+    """Noise that the same record gets again, under the same veil and budget, wherever it is protected.
+
+    Attributes:
+        key: The owner's secret.
+        veil: Digest of the veil.
+        epsilon: The budget.
+    """
+
+    kind: ClassVar[str] = "keyed"
+    label: ClassVar[str] = "keyed, the same again for the same record; equal records are equal"
+
+    key: Key
+    veil: str
+    epsilon: float
+    _release: Key = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # A key for this veil and this budget: another of either gives noise that has nothing to do with this.
+        context = f"{self.veil} {float(self.epsilon).hex()}".encode()
+        object.__setattr__(self, "_release", Key(self.key.derive(b"vecveil release", context)))
+
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
+        """Return the numbers of each record."""
+        return keyed_draws(mechanism, [self._release.derive(b"vecveil noise", record) for record in records])
+
+    def tokens(self, records: Sequence[bytes]) -> list[bytes]:
+        """Return a name for the noise of each record, which tells nothing of the noise itself."""
+        return [self._release.derive(b"vecveil token", record)[:TOKEN_BYTES] for record in records]
+
+
+def row_tokens(run: str, first_row: int, rows: int) -> list[bytes]:
+    """Return a name for the noise of each row of a run that draws afresh; a resumed run gives the same names."""
+    start = bytes.fromhex(run)
+    places = range(first_row, first_row + rows)
+    return [hashlib.blake2b(start + row.to_bytes(8, "little"), digest_size=TOKEN_BYTES).digest() for row in places]

@@ -1,0 +1,120 @@
+"""How records are protected: with which veil, at which budget, with noise from where, and on which grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.accounting.ledger import Charge
+from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import embeddings
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
+from vecveil.core.key import Key
+from vecveil.mechanisms import Mechanism
+from vecveil.mechanisms.grid import Grid
+from vecveil.veil.noise import FreshNoise, KeyedNoise, NoiseSource, SeededNoise
+
+if TYPE_CHECKING:
+    from vecveil.veil.veil import Veil
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Protection:
+    """A veil at one budget, ready to release vectors.
+
+    Attributes:
+        veil: What to protect with.
+        epsilon: Literal budget.
+        noise: Where the noise comes from.
+        grid: What releases are rounded to.
+    """
+
+    veil: Veil
+    epsilon: float
+    noise: NoiseSource
+    grid: Grid
+
+    @classmethod
+    def of(
+        cls,
+        veil: Veil,
+        *,
+        epsilon: float,
+        key: Key | None = None,
+        rng: np.random.Generator | None = None,
+        grid: str = "float32",
+    ) -> Protection:
+        """Return the protection with noise from a key, from a caller's generator, or from the secure one."""
+        if key is not None and rng is not None:
+            raise InvalidInputError("noise comes from a key or from a seeded generator, got both")
+        noise: NoiseSource = FreshNoise()
+        if rng is not None:
+            noise = SeededNoise(rng)
+        elif key is not None:
+            noise = KeyedNoise(key=key, veil=veil.digest(), epsilon=epsilon)
+        return cls(veil=veil, epsilon=epsilon, noise=noise, grid=veil.grid_at(epsilon, grid))
+
+    @property
+    def keyed(self) -> bool:
+        """Whether the noise depends on what a record is called."""
+        return isinstance(self.noise, KeyedNoise)
+
+    def release(self, vectors: Embeddings, *, names: Sequence[bytes] | None = None, first_row: int = 0) -> NDArray[Any]:
+        """Return protected copies of `vectors`.
+
+        Args:
+            vectors: One row per record, as the veil's embedder makes them.
+            names: What the records are called, where the noise depends on it.
+            first_row: Number of the first row in an error, where `vectors` are a part of something larger.
+        """
+        model = self.veil.fingerprint
+        clean = embeddings(vectors, dimensions=model.dimensions, first_row=first_row)
+        if model.normalised:
+            wrong = np.flatnonzero(np.abs(np.linalg.norm(clean, axis=1) - 1) > 0.01)
+            if wrong.size:
+                raise EmbedderMismatchError(
+                    f"{model.model} makes vectors of length 1, row {first_row + wrong[0]} has another length; "
+                    "normalise them, or learn a veil for the model that made them"
+                )
+        if self.keyed and (names is None or len(names) != len(clean)):
+            raise InvalidInputError(f"keyed noise needs a name for each of the {len(clean)} records")
+        draws = self.noise.draws(self._mechanism, [b""] * len(clean) if names is None else names)
+        return self.grid.rounded(self._mechanism.release(clean, draws))
+
+    def label(self) -> dict[str, Any]:
+        """Return what an output says of how it was made; nothing in it is secret."""
+        promise = self._mechanism.guarantee()
+        return {
+            "vecveil": version("vecveil"),
+            "veil": self.veil.digest(),
+            "mechanism": self.veil.mechanism,
+            "epsilon": self.epsilon,
+            "distance": promise.distance,
+            "noise_ratio": self._mechanism.noise_ratio(self.veil.typical.signal),
+            "noise": self.noise.label,
+            "grid": asdict(self.grid),
+            **({"key": self.noise.key.fingerprint} if isinstance(self.noise, KeyedNoise) else {}),
+        }
+
+    def charge(self, run: str) -> Charge:
+        """Return what one release costs a record."""
+        return Charge(
+            run=run,
+            kind="release",
+            veil=self.veil.digest(),
+            mechanism=self.veil.mechanism,
+            epsilon=self.epsilon,
+            distance=self._mechanism.guarantee().metric,
+            cost=self._mechanism.euclidean_loss(),
+            noise=self.noise.kind,
+        )
+
+    @cached_property
+    def _mechanism(self) -> Mechanism:
+        return self.veil.mechanism_at(self.epsilon)

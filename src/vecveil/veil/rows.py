@@ -1,0 +1,95 @@
+"""The rows of a file that are protected: those with a text, from a given row on, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vecveil.artifacts import Source
+from vecveil.artifacts.vectors import vectors_of
+from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import embeddings
+from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.embedders import Embedder
+from vecveil.veil.columns import ColumnPlan
+from vecveil.veil.embedding import embed_texts
+from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents
+
+LOOK = 8192
+"""Rows per batch where texts are only looked at."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """The rows of a table that have something to protect.
+
+    Attributes:
+        table: The input.
+        plan: Which of its columns is what.
+        dimensions: Length of a vector.
+    """
+
+    table: Source
+    plan: ColumnPlan
+    dimensions: int
+
+    def count(self, *, skip_empty: bool) -> int:
+        """Return how many rows have a text, or raise unless all have one or the others may be left out.
+
+        A look at every row before the first is embedded: one blank note at the end must not cost the hours before it.
+        """
+        if not self.plan.is_text:
+            return self.table.rows
+        start, filled, first = 0, 0, None
+        for batch in self.table.batches(LOOK):
+            mask = _has_text(batch, self.plan)
+            if first is None and not all(mask):
+                first = start + mask.index(False)
+            start, filled = start + len(mask), filled + sum(mask)
+        if first is not None and not skip_empty:
+            more = f" ({start - filled} rows have none)" if start - filled > 1 else ""
+            raise InvalidRowError(first, f"has no text{more}; leave such rows out with skip_empty=True (--skip-empty)")
+        if filled == 0:
+            raise InvalidInputError(f"none of the {start} rows has a text")
+        return filled
+
+    def batches(self, size: int, *, after: int = 0) -> Iterator[Any]:
+        """Yield them in batches of at most `size`, without the first `after`."""
+        for batch in self.table.batches(size):
+            mask = _has_text(batch, self.plan) if self.plan.is_text else [True]
+            kept = batch if all(mask) else batch.take([row for row, has in enumerate(mask) if has])
+            if after >= kept.num_rows:
+                after -= kept.num_rows
+            else:
+                yield kept.slice(after)
+                after = 0
+
+    def vectors(self, batch: Any, model: Embedder | None, *, first_row: int, alone: bool) -> Embeddings:
+        """Return the clean vectors of a batch; `alone` embeds its texts one by one."""
+        column = batch.column(self.plan.column)
+        if model is None:
+            return vectors_of(column, dimensions=self.dimensions, first_row=first_row)
+        return embed_texts(model, column.to_pylist(), first_row=first_row, alone=alone)
+
+    def records(self, batch: Any, *, first_row: int) -> RecordBatch:
+        """Return what the records of a batch are called."""
+        column = batch.column(self.plan.column)
+        if self.plan.is_text:
+            contents = text_contents(column.to_pylist())
+        else:
+            vectors = vectors_of(column, dimensions=self.dimensions, first_row=first_row)
+            contents = vector_contents(embeddings(vectors, first_row=first_row))
+        ids = None if self.plan.ids is None else id_bytes(batch.column(self.plan.ids).to_pylist(), first_row=first_row)
+        return RecordBatch.of(contents, ids)
+
+    def all_records(self, *, after: int = 0) -> Iterator[RecordBatch]:
+        """Yield what all records are called, without the first `after`."""
+        first_row = after
+        for batch in self.batches(LOOK, after=after):
+            yield self.records(batch, first_row=first_row)
+            first_row += batch.num_rows
+
+
+def _has_text(batch: Any, plan: ColumnPlan) -> list[bool]:
+    return [bool(text and text.strip()) for text in batch.column(plan.column).to_pylist()]

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+import pytest
+
+from vecveil.core.arrays import Matrix, Vector
+from vecveil.core.errors import InvalidInputError
+from vecveil.mechanisms import MECHANISMS
+from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
+from vecveil.testing.selftest.subjects import LAWS, Subject, subjects_of, turned
+
+
+class DiagonalOnly(MahalanobisMechanism):
+    """A mechanism of another package that can't turn its noise."""
+
+    @classmethod
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
+        if axes is not None or np.isinf(variances).any():
+            raise InvalidInputError("only diagonal shapes")
+        return super().for_shape(epsilon=epsilon, variances=variances, axes=axes, centre=centre)
+
+
+@pytest.fixture
+def foreign(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
+    monkeypatch.setitem(dict_of_names(), "diagonal-only", f"{__name__}:DiagonalOnly")
+    return list(subjects_of("diagonal-only", (2, 384)))
+
+
+def dict_of_names() -> dict[str, str]:
+    names = MECHANISMS.builtin
+    assert isinstance(names, dict)
+    return names
+
+
+def test_every_mechanism_of_ours_has_a_law() -> None:
+    assert set(LAWS) == set(MECHANISMS.names())
+
+
+def test_a_mechanism_that_takes_a_shape_is_tested_in_all_of_them() -> None:
+    titles = [subject.title for subject in subjects_of("mahalanobis", (2, 384))]
+    assert titles == [
+        "mahalanobis, uniform, n = 2",
+        "mahalanobis, diagonal, n = 2",
+        "mahalanobis, rotated, n = 2",
+        "mahalanobis, partly unreleased, n = 2",
+        "mahalanobis, diagonal, n = 384",
+        "mahalanobis, rotated, n = 384",
+        "mahalanobis, partly unreleased, n = 384",
+    ]
+
+
+def test_angles_are_tested_at_several_budgets() -> None:
+    budgets = {subject.variant: subject.mechanism.epsilon for subject in subjects_of("purkayastha", (16,))}
+    assert budgets == {"uniform": 32.0, "strong noise": 0.8, "weak noise": 800.0}
+
+
+def test_a_shape_that_a_mechanism_refuses_is_left_out(foreign: list[Subject]) -> None:
+    assert [subject.variant for subject in foreign] == ["uniform", "diagonal", "diagonal"]
+
+
+def test_a_mechanism_of_another_package_has_no_law_but_its_own(foreign: list[Subject]) -> None:
+    assert {subject.law for subject in foreign} == {None}
+
+
+def test_turned_axes_are_orthonormal_and_not_their_own_transpose() -> None:
+    axes = turned(16)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(16), atol=1e-12)
+    assert np.abs(axes - axes.T).max() > 0.1
