@@ -64,8 +64,8 @@ class GenerativeAttack(ABC):
     prior: str = ""
     learning_rate: float | None = None
     batch_size: int = 64
-    epochs: int = 12
-    patience: int = 3
+    epochs: int = 30
+    patience: int = 4
     dropout: float = 0.1
     noise: float = 0.0
     max_tokens: int = 48
