@@ -6,7 +6,6 @@ import os
 import stat
 from pathlib import Path
 
-from vecveil.artifacts.atomic import exists_already
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import KEY_BYTES, Key
 
@@ -22,7 +21,7 @@ def write_key(key: Key, path: Path) -> None:
         # The mode counts from the first byte on, whatever the umask; O_EXCL follows no link that someone else laid.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise exists_already(path) from None
+        raise InvalidInputError(f"{path} exists already; a key is never replaced, so choose another name") from None
     except OSError as error:
         raise ArtifactError(f"{path} could not be written: {error.strerror or error}") from error
     try:

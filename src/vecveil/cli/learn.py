@@ -33,7 +33,7 @@ from vecveil.shapes import SHAPE_LEARNERS
     type=FILE,
     metavar="TEXTS",
     help="Learn on these texts, which are public or made up, in place of private ones: the veil then tells nothing of "
-    "yours.",
+    "your texts.",
 )
 @click.option("--out", required=True, type=FILE, metavar="VEIL", help="Folder to write the veil to.")
 @text_options

@@ -46,6 +46,11 @@ class CachedEmbedder:
         """Whether the embedder behind the cache is."""
         return bool(getattr(self.embedder, "steady", False))
 
+    @property
+    def pinned(self) -> bool:
+        """Whether the embedder behind the cache is."""
+        return bool(getattr(self.embedder, "pinned", False))
+
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one float32 row per text, in order, embedding only what the cache does not know.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
@@ -41,6 +42,8 @@ class PackagedEmbedder:
         batch_size: Texts that go through the model at once.
         device: Where to run it; None takes the fastest there is.
     """
+
+    pinned: ClassVar[bool] = True
 
     model: str
     weights_digest: str

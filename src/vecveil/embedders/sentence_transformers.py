@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
@@ -29,6 +30,8 @@ class SentenceTransformersEmbedder:
         batch_size: Texts that go through the model at once.
         device: Where to run it, such as "cpu" or "cuda:1"; None takes the fastest there is.
     """
+
+    pinned: ClassVar[bool] = True
 
     model: str
     _: KW_ONLY

@@ -14,6 +14,9 @@ from vecveil.core.errors import InvalidInputError
 ROUNDING = 2.0**-24
 """Relative rounding error of single precision."""
 
+DIGITS = 11
+"""Of an epsilon that was searched for: its last bits depend on the machine, and keyed noise depends on every bit."""
+
 LEAST_STEPS = 100
 """Noise must span this many rounding steps along the quietest axis, or coordinates come out bit for bit."""
 
@@ -41,4 +44,4 @@ def epsilon_for_noise_ratio(ratio: float | None, noise_ratio: Callable[[float], 
     while high - low > 1e-12:
         middle = (low + high) / 2
         low, high = (middle, high) if noise_ratio(math.exp(middle)) > wanted else (low, middle)
-    return math.exp((low + high) / 2)
+    return float(f"{math.exp((low + high) / 2):.{DIGITS}g}")

@@ -18,6 +18,7 @@ from vecveil.embedders import Embedder
 from vecveil.veil.columns import ColumnPlan
 from vecveil.veil.noise import seeded_generator
 from vecveil.veil.recording import Recording, opened
+from vecveil.veil.records import vectors_are_pinned
 from vecveil.veil.rows import Rows
 from vecveil.veil.veil import Veil
 
@@ -142,18 +143,25 @@ def protect_file(
             )
         resumed, rows = target.rows, Rows(table=table, plan=plan, dimensions=veil.fingerprint.dimensions)
         total = rows.count(skip_empty=skip_empty)
+        named = book is not None or protection.keyed
+        # All of it before the first release: what is spent on a run that can't be finished is spent for nothing.
+        if named:
+            rows.require_ids()
+        rows.require_vectors(protection, after=resumed)
+        # Late, because it can take long and most that a user can get wrong has been looked at by now.
+        model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
+        pinned = vectors_are_pinned(model)
         recording = None
         if book is not None:
             recording = Recording(ledger=book, protection=protection, run=target.run, collection=collection)
-            recording.require(rows.all_records(after=resumed), first_row=resumed, progress=progress)
-        # Late, because it can take long and everything that a user can get wrong has been looked at by now.
-        model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
+            everyone = rows.all_records(after=resumed, pinned=pinned)
+            recording.require(everyone, first_row=resumed, progress=progress)
         batches = rows.batches(size, after=resumed)
         for batch in progress(batches, label="protecting", total=total - resumed, weigh=lambda part: part.num_rows):
             first_row = target.rows
             clean = rows.vectors(batch, model, first_row=first_row, alone=protection.keyed)
-            named = recording is not None or protection.keyed
-            records = rows.records(batch, first_row=first_row) if named else None
+            seen = None if pinned else clean
+            records = rows.records(batch, first_row=first_row, clean=seen) if named else None
             protected = protection.release(clean, names=None if records is None else records.names, first_row=first_row)
             if recording is not None and records is not None:
                 # Before the vectors are anywhere but in memory: a release that is not recorded would be one too many.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -70,9 +71,18 @@ class Protection:
 
         Args:
             vectors: One row per record, as the veil's embedder makes them.
-            names: What the records are called, where the noise depends on it.
+            names: What the records are called, where the noise depends on it. Another content needs another name: under
+                the same one, the difference of two releases is that of the clean vectors.
             first_row: Number of the first row in an error, where `vectors` are a part of something larger.
         """
+        clean = self.checked(vectors, first_row=first_row)
+        if self.keyed and (names is None or len(names) != len(clean)):
+            raise InvalidInputError(f"keyed noise needs a name for each of the {len(clean)} records")
+        draws = self.noise.draws(self._mechanism, [b""] * len(clean) if names is None else names)
+        return self.grid.rounded(self._mechanism.release(clean, draws))
+
+    def checked(self, vectors: Embeddings, *, first_row: int = 0) -> Embeddings:
+        """Return `vectors`, or raise with the row at fault unless the veil's model can have made them."""
         model = self.veil.fingerprint
         clean = embeddings(vectors, dimensions=model.dimensions, first_row=first_row)
         if model.normalised:
@@ -82,21 +92,20 @@ class Protection:
                     f"{model.model} makes vectors of length 1, row {first_row + wrong[0]} has another length; "
                     "normalise them, or learn a veil for the model that made them"
                 )
-        if self.keyed and (names is None or len(names) != len(clean)):
-            raise InvalidInputError(f"keyed noise needs a name for each of the {len(clean)} records")
-        draws = self.noise.draws(self._mechanism, [b""] * len(clean) if names is None else names)
-        return self.grid.rounded(self._mechanism.release(clean, draws))
+        return clean
 
     def label(self) -> dict[str, Any]:
         """Return what an output says of how it was made; nothing in it is secret."""
         promise = self._mechanism.guarantee()
+        ratio = self._mechanism.noise_ratio(self.veil.typical.signal)
         return {
             "vecveil": version("vecveil"),
             "veil": self.veil.digest(),
             "mechanism": self.veil.mechanism,
             "epsilon": self.epsilon,
             "distance": promise.distance,
-            "noise_ratio": self._mechanism.noise_ratio(self.veil.typical.signal),
+            # JSON has no word for a ratio without end, as that of directions of which nothing is left.
+            "noise_ratio": ratio if math.isfinite(ratio) else None,
             "noise": self.noise.label,
             "grid": asdict(self.grid),
             **({"key": self.noise.key.fingerprint} if isinstance(self.noise, KeyedNoise) else {}),

@@ -65,9 +65,12 @@ class Recording:
         scope = self.collection.encode("utf-8", "surrogatepass") + b"\0"
         noise = self.protection.noise
         for batch in batches:
-            if isinstance(noise, KeyedNoise):
-                tokens = noise.tokens(batch.names)
+            if isinstance(noise, KeyedNoise) and batch.names is not None:
+                # Salted like the records: what the key alone gives would be the same in every ledger and collection,
+                # and tell whoever has two of them which records they share.
+                tokens = self.ledger.digests([scope + token for token in noise.tokens(batch.names)])
             else:
+                # Noise that is not known yet is taken to be new: a limit may refuse too much then, never too little.
                 tokens = row_tokens(self.run, first_row, len(batch))
             yield self.ledger.digests([scope + identity for identity in batch.identities]), tokens
             first_row += len(batch)

@@ -11,6 +11,7 @@ import numpy as np
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.embedders import Embedder
 
 
 def text_contents(texts: Sequence[str]) -> list[bytes]:
@@ -19,22 +20,22 @@ def text_contents(texts: Sequence[str]) -> list[bytes]:
 
 
 def vector_contents(vectors: Embeddings) -> list[bytes]:
-    """Return the digest of each clean vector, in the type that it came in."""
-    rows = np.ascontiguousarray(vectors)
-    kind = rows.dtype.newbyteorder("<")
-    return [hashlib.sha256(row.astype(kind, copy=False).tobytes()).digest() for row in rows]
+    """Return the digest of the numbers in each clean vector, whatever type they came in."""
+    # The same numbers as float32 in one file and as float64 in another are one record, and so are 0 and -0.
+    return [hashlib.sha256((row.astype("<f8") + 0.0).tobytes()).digest() for row in vectors]
 
 
 def id_bytes(ids: Sequence[object], *, first_row: int = 0) -> list[bytes]:
-    """Return the ids as bytes; 7 and "7" are two ids."""
+    """Return the ids as bytes; 7 and "7" are one id, since some formats know no numbers."""
     found = []
     for row, value in enumerate(ids, start=first_row):
         if isinstance(value, bool) or not isinstance(value, str | int | bytes | np.integer):
             raise InvalidRowError(row, f"has no id, but {type(value).__name__}; an id is text or a whole number")
-        if isinstance(value, str):
-            found.append(b"s" + value.encode("utf-8", "surrogatepass"))
+        if isinstance(value, bytes):
+            found.append(b"b" + value)
         else:
-            found.append(b"b" + value if isinstance(value, bytes) else b"i" + str(int(value)).encode())
+            text = value if isinstance(value, str) else str(int(value))
+            found.append(b"s" + text.encode("utf-8", "surrogatepass"))
     return found
 
 
@@ -45,21 +46,39 @@ class RecordBatch:
     Attributes:
         identities: Who they are: by id, or by content where there are no ids.
         names: What keyed noise depends on: id and content. Noise that depended on an id alone would be the same after
-            the text has changed, and the difference of the two releases would be that of the clean vectors.
+            the text has changed, and the difference of the two releases would be that of the clean vectors. None where
+            it is not known yet.
     """
 
     identities: Sequence[bytes]
-    names: Sequence[bytes]
+    names: Sequence[bytes] | None
 
     @classmethod
-    def of(cls, contents: Sequence[bytes], ids: Sequence[bytes] | None) -> RecordBatch:
-        """Return the records with these contents, and with these ids where they have some."""
-        if ids is None:
-            return cls([b"content " + content for content in contents], contents)
-        if len(ids) != len(contents):
+    def of(
+        cls, contents: Sequence[bytes], ids: Sequence[bytes] | None, *, vectors: Embeddings | None = None
+    ) -> RecordBatch:
+        """Return the records with these contents, and with these ids where they have some.
+
+        Args:
+            contents: Digests of texts or of vectors.
+            ids: The ids, as bytes.
+            vectors: Clean vectors of texts, where the same text may have another vector the next time.
+        """
+        if ids is not None and len(ids) != len(contents):
             raise InvalidInputError(f"there must be one id per record, got {len(ids)} ids for {len(contents)} records")
-        pairs = zip(contents, ids, strict=True)
-        return cls(ids, [hashlib.sha256(content + name).digest() for content, name in pairs])
+        seen = contents if vectors is None else vector_contents(vectors)
+        if ids is None:
+            return cls([b"content " + content for content in contents], seen)
+        return cls(ids, [hashlib.sha256(content + name).digest() for content, name in zip(seen, ids, strict=True)])
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.identities)
+
+
+def vectors_are_pinned(embedder: Embedder | None) -> bool:
+    """Return whether a text is sure to have the vector again that it has now, but for its last bits.
+
+    A model whose weights are under a digest or a commit says so. Vectors that are looked up in a file, or come from a
+    service, may be others the next time under the same name, and then the noise must be another too.
+    """
+    return bool(getattr(embedder, "pinned", False))

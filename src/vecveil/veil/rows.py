@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vecveil.artifacts import Source
@@ -14,6 +14,7 @@ from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.embedders import Embedder
 from vecveil.veil.columns import ColumnPlan
 from vecveil.veil.embedding import embed_texts
+from vecveil.veil.protection import Protection
 from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents
 
 LOOK = 8192
@@ -54,6 +55,29 @@ class Rows:
             raise InvalidInputError(f"none of the {start} rows has a text")
         return filled
 
+    def require_ids(self) -> None:
+        """Raise unless every row that is protected has an id."""
+        if self.plan.ids is None:
+            return
+        start = 0
+        for batch in self.table.batches(LOOK):
+            ids = batch.column(self.plan.ids)
+            if ids.null_count:
+                mask = _has_text(batch, self.plan) if self.plan.is_text else [True] * batch.num_rows
+                for row, value in enumerate(ids.to_pylist()):
+                    if mask[row]:
+                        id_bytes([value], first_row=start + row)
+            start += batch.num_rows
+
+    def require_vectors(self, protection: Protection, *, after: int = 0) -> None:
+        """Raise unless all vectors, without the first `after`, can be protected; of texts, no one knows before."""
+        if self.plan.is_text:
+            return
+        first_row = after
+        for batch in self.batches(LOOK, after=after):
+            protection.checked(self.vectors(batch, None, first_row=first_row, alone=False), first_row=first_row)
+            first_row += batch.num_rows
+
     def batches(self, size: int, *, after: int = 0) -> Iterator[Any]:
         """Yield them in batches of at most `size`, without the first `after`."""
         for batch in self.table.batches(size):
@@ -72,8 +96,8 @@ class Rows:
             return vectors_of(column, dimensions=self.dimensions, first_row=first_row)
         return embed_texts(model, column.to_pylist(), first_row=first_row, alone=alone)
 
-    def records(self, batch: Any, *, first_row: int) -> RecordBatch:
-        """Return what the records of a batch are called."""
+    def records(self, batch: Any, *, first_row: int, clean: Embeddings | None = None) -> RecordBatch:
+        """Return what the records of a batch are called, by `clean` vectors too where texts don't pin those."""
         column = batch.column(self.plan.column)
         if self.plan.is_text:
             contents = text_contents(column.to_pylist())
@@ -81,13 +105,14 @@ class Rows:
             vectors = vectors_of(column, dimensions=self.dimensions, first_row=first_row)
             contents = vector_contents(embeddings(vectors, first_row=first_row))
         ids = None if self.plan.ids is None else id_bytes(batch.column(self.plan.ids).to_pylist(), first_row=first_row)
-        return RecordBatch.of(contents, ids)
+        return RecordBatch.of(contents, ids, vectors=clean if self.plan.is_text else None)
 
-    def all_records(self, *, after: int = 0) -> Iterator[RecordBatch]:
-        """Yield what all records are called, without the first `after`."""
+    def all_records(self, *, after: int = 0, pinned: bool = True) -> Iterator[RecordBatch]:
+        """Yield what all records are called, without the first `after`; not their noise, unless that is `pinned`."""
         first_row = after
         for batch in self.batches(LOOK, after=after):
-            yield self.records(batch, first_row=first_row)
+            records = self.records(batch, first_row=first_row)
+            yield records if pinned or not self.plan.is_text else replace(records, names=None)
             first_row += batch.num_rows
 
 

@@ -29,7 +29,7 @@ from vecveil.veil.promise import guarantee_sheet
 from vecveil.veil.protection import Protection
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.recording import recorded_release
-from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents
+from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents, vectors_are_pinned
 from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
@@ -97,10 +97,12 @@ class Veil:
         """
         protection = self.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
         # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
-        vectors = embed_texts(self.embedder(embedder), texts, alone=protection.keyed, progress=progress)
+        model = self.embedder(embedder)
+        vectors = embed_texts(model, texts, alone=protection.keyed, progress=progress)
         if ledger is None and not protection.keyed:
             return protection.release(vectors)
-        records = RecordBatch.of(text_contents(texts), None if ids is None else id_bytes(ids))
+        seen = None if vectors_are_pinned(model) else vectors
+        records = RecordBatch.of(text_contents(texts), None if ids is None else id_bytes(ids), vectors=seen)
         return recorded_release(protection, vectors, records, ledger)
 
     def perturb(
@@ -196,8 +198,9 @@ class Veil:
         return embedder
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything in the veil."""
-        return self._artifact().digest()
+        """Return the SHA-256 of everything in the veil; of one that was loaded, as it lies on disk."""
+        loaded = self.__dict__.get("_loaded_digest")
+        return self._artifact().digest() if loaded is None else str(loaded)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the veil as a folder, whole or not at all."""
@@ -209,7 +212,7 @@ class Veil:
         artifact = read_artifact(Path(path), kind=KIND, newest=FORMAT)
         manifest, tensors = artifact.manifest, artifact.tensors
         try:
-            return cls(
+            veil = cls(
                 shape=NoiseShape(
                     variances=tensors["variances"], axes=tensors.get("axes"), centre=tensors.get("centre")
                 ),
@@ -221,6 +224,10 @@ class Veil:
             )
         except (KeyError, TypeError) as error:
             raise ArtifactError(f"{path} does not hold what a veil must hold: {error}") from None
+        # Keyed noise depends on the digest, so it must not change when a later version knows of further fields. It is
+        # no field of the dataclass, or a changed copy of the veil would take it along and share its noise.
+        object.__setattr__(veil, "_loaded_digest", artifact.digest())
+        return veil
 
     def _artifact(self) -> Artifact:
         tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "centre": self.shape.centre}

@@ -14,6 +14,9 @@ from vecveil.core.errors import InvalidInputError, MissingExtraError
 VARIABLE = "VECVEIL_LEDGER"
 """Environment variable that names the ledger, a path or a URL."""
 
+_MEANT_AS_ADDRESS = re.compile(r"postgres(ql)?\s*:|(.*\s)?(host|hostaddr|password|dbname)\s*=", re.IGNORECASE)
+"""A URL with a slip in it, or the other way of PostgreSQL to name a database: host=… password=…"""
+
 
 def default_ledger() -> str:
     """Return where the ledger lies unless another is named: $VECVEIL_LEDGER, or a file in the user's data folder."""
@@ -40,8 +43,15 @@ def open_ledger(where: str | Path, *, create: bool = True) -> Ledger:
 
 
 def _database(where: str | Path) -> Database:
+    where = where.strip() if isinstance(where, str) else where
     scheme = re.match(r"([\w+.-]+)://", str(where)) if isinstance(where, str) else None
     if scheme is None:
+        if _MEANT_AS_ADDRESS.match(str(where)):
+            # As a path it would be a ledger of its own, beside the one that was meant, with a password in its name.
+            raise InvalidInputError(
+                "a ledger in PostgreSQL is named by a URL that starts with postgresql:// (what was given is not shown, "
+                "since it may hold a password)"
+            )
         from vecveil.accounting.ledger.sqlite import SqliteDatabase
 
         return SqliteDatabase(path=Path(where).expanduser())

@@ -40,6 +40,9 @@ class SqliteDatabase:
                     raise no_ledger(self.where)
                 self._make()
             self._require_ledger()
+            if self.path.stat().st_size == 0:
+                # Someone else may have made the empty file, for all to read.
+                self.path.chmod(0o600)
             return SqliteSession(self.path)
 
     def _make(self) -> None:
