@@ -17,6 +17,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"epochs": 30, "normalise": "level"},
         {"epochs": 30, "loss": "sum", "held_out": 0.0},
     ],
+    "attack-guided": [
+        {"start_directions": 2, "rounds": 2, "directions": 2},
+        {"start": "nothing", "rounds": 3, "directions": 2, "noise": 0.0},
+    ],
+    "canonical": [{}, {"directions": 2}],
+    "difference": [{}, {"cost": "corpus"}],
+    "leace": [{}, {"target": "words"}],
+    "subspace": [{}, {"directions": 2}],
     "integrated-gradients": [{"steps": 8}, {"steps": 8, "baseline": "zero", "normalise": "level", "floor": 1e-6}],
 }
 

@@ -11,7 +11,14 @@ import numpy as np
 
 from vecveil.attacks.attack import Sample
 from vecveil.attacks.generation.conditions import noisy, tensor
-from vecveil.attacks.generation.generative import GenerativeAttack, check_samples, seeded, set_dropout
+from vecveil.attacks.generation.generative import (
+    PRIOR_RATE,
+    SCRATCH_RATE,
+    GenerativeAttack,
+    check_samples,
+    seeded,
+    set_dropout,
+)
 from vecveil.attacks.generation.guesses import Embed
 from vecveil.attacks.generation.tokeniser import Tokeniser, train_tokeniser
 from vecveil.core.checks import at_least
@@ -156,6 +163,7 @@ class Vec2Text(GenerativeAttack):
             held_guesses.condition(lesson.held_vectors),
             rows=len(guesses.texts),
             share=1 - INVERTER_SHARE,
+            rate=PRIOR_RATE / SCRATCH_RATE,
         )
 
     def new_tokeniser(self, texts: Sequence[str]) -> Tokeniser:

@@ -6,12 +6,14 @@ import hashlib
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.audit.defences import Embed
+from vecveil.audit.near_copies import near_groups
 from vecveil.concepts import Concept, Passage, SensitiveToken, contrast_set, sensitive_tokens
 from vecveil.concepts.span import Spans
 from vecveil.core.arrays import Embeddings
@@ -41,6 +43,8 @@ class AuditCorpus:
         clean: Their vectors, as the embedder makes them.
         pairs: Vectors of texts with the concept, and of the same texts without it.
         pair_passages: The texts of the pairs: all that hold the concept, then the same without it.
+        near_copies: Cosine from which two texts are near copies, which stay on one side of every split; None where
+            texts are split one by one, so that an attacker may know a near copy of a text that it is tested on.
     """
 
     passages: tuple[Passage, ...]
@@ -49,10 +53,17 @@ class AuditCorpus:
     clean: Embeddings
     pairs: ContrastPairs
     pair_passages: tuple[Passage, ...]
+    near_copies: float | None = None
 
     @classmethod
     def of(
-        cls, concept: Concept, texts: Iterable[Passage], embed: Embed, *, progress: Progress = silent
+        cls,
+        concept: Concept,
+        texts: Iterable[Passage],
+        embed: Embed,
+        *,
+        near_copies: float | None = None,
+        progress: Progress = silent,
     ) -> AuditCorpus:
         """Find the concept in `texts`, make the contrast pairs and embed everything."""
         marked: dict[str, Spans] = {}
@@ -83,6 +94,7 @@ class AuditCorpus:
             clean=embed([passage.text for passage in passages]),
             pairs=ContrastPairs(embed([one.text for one in held]), embed([one.text for one in removed])),
             pair_passages=held + removed,
+            near_copies=near_copies,
         )
 
     def __len__(self) -> int:
@@ -102,13 +114,26 @@ class AuditCorpus:
         """Return the rows to train on, to stop by and to test on; texts with and without the concept in proportion."""
         rng = np.random.default_rng(seed)
         parts: tuple[list[int], list[int], list[int]] = ([], [], [])
-        for private in (True, False):
-            rows = rng.permutation([row for row, tokens in enumerate(self.tokens) if bool(tokens) == private])
-            ends = np.cumsum([round(share * len(rows)) for share in SHARES])
+        for groups in self._groups:
+            shuffled = [groups[number] for number in rng.permutation(len(groups))]
+            rows = np.concatenate([*shuffled, np.array([], dtype=np.intp)])
+            # A group goes where its first text would go.
+            starts = np.cumsum([0, *map(len, shuffled)])
+            ends = [starts[np.searchsorted(starts, round(end * len(rows)))] for end in np.cumsum(SHARES)]
             for part, chosen in zip(parts, np.split(rows, ends), strict=True):
                 part.extend(int(row) for row in chosen)
         train, held_out, test = (np.array(part, dtype=np.intp) for part in parts)
         return train, held_out, test
+
+    @cached_property
+    def _groups(self) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
+        """Texts that stay together: groups in which the concept is, and groups in which it isn't."""
+        labels = np.arange(len(self)) if self.near_copies is None else near_groups(self.clean, self.near_copies)
+        order = np.argsort(labels, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+        private = [any(self.tokens[row] for row in group) for group in groups]
+        with_concept = [group for group, held in zip(groups, private, strict=True) if held]
+        return with_concept, [group for group, held in zip(groups, private, strict=True) if not held]
 
     def digest(self) -> str:
         """Return the SHA-256 of the texts and of what is private in them."""

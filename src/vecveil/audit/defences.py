@@ -19,6 +19,7 @@ from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.shapes import ContrastPairs, NoiseShape
+from vecveil.shapes.filling import Filling
 from vecveil.veil import Veil
 from vecveil.veil.noise import KeyedNoise
 from vecveil.veil.records import text_contents
@@ -68,11 +69,13 @@ class Noise:
     Attributes:
         mechanism: What adds the noise.
         axes: The public axes along which the noise is independent.
+        filling: What the veil does to a release before it is stored.
         keyed: Whether the noise of a text comes from a key, so that releasing it again tells nothing new.
     """
 
     mechanism: Mechanism
     axes: Matrix | None = None
+    filling: Filling | None = None
     keyed: bool = False
     noisy: bool = True
 
@@ -82,7 +85,8 @@ class Noise:
         """Return the vectors with noise: fresh each time, or that of one key, drawn at each call."""
         key = Key(rng.bytes(32)) if self.keyed else None
         total = sum(self._once(passages, clean, rng, key) for _ in range(times))
-        return np.asarray(total / times, dtype=clean.dtype)
+        mean = np.asarray(total / times, dtype=clean.dtype)
+        return mean if self.filling is None else self.filling(mean).astype(clean.dtype)
 
     def _once(
         self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, key: Key | None
@@ -166,7 +170,9 @@ def noise_defence(
     )
     label = f"veil, {veil.provenance.learner['name']}" if name == "veil" else name
     setting = Setting(defence=name, label=label, asked=budget.asked, dials=dials, seed=seed)
-    return setting, Noise(mechanism=mechanism, axes=veil.shape.axes if name == "veil" else None, keyed=keyed)
+    if name != "veil":
+        return setting, Noise(mechanism=mechanism, keyed=keyed)
+    return setting, Noise(mechanism=mechanism, axes=veil.shape.axes, filling=veil.filling, keyed=keyed)
 
 
 @cache

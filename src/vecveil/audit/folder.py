@@ -74,12 +74,12 @@ class AuditFolder:
         path = self._cell(key)
         return _decode(path, kind) if path.exists() else None
 
-    def keep(self, key: Mapping[str, Any], value: object) -> None:
-        """Keep what was computed for `key`."""
+    def keep(self, key: Mapping[str, Any], value: object, *, kind: Any = None) -> None:
+        """Keep what was computed for `key`; `kind` is its type where its class does not say all of it."""
         msgspec = _msgspec()
         content = msgspec.json.encode(value)
         try:
-            msgspec.json.decode(content, type=type(value))
+            msgspec.json.decode(content, type=kind or type(value))
         except msgspec.MsgspecError as error:
             # JSON has no infinite numbers; a cell that can't be read again would stop every later run.
             raise InvalidInputError(f"{key['name']} gave a result that can't be kept: {error}") from None
@@ -101,6 +101,11 @@ class AuditFolder:
         json_codec = _msgspec().json
         self._write(self.path / EXAMPLES, json_codec.format(json_codec.encode(examples), indent=2))
         self._write(self.path / RESULTS, json_codec.format(json_codec.encode(result), indent=2))
+
+    def keep_document(self, name: str, value: object) -> None:
+        """Write something that is to be read by others, as JSON."""
+        codec = _msgspec().json
+        self._write(self.path / name, codec.format(codec.encode(value), indent=2))
 
     def result(self) -> AuditResult:
         """Return the results of a finished audit."""

@@ -30,6 +30,8 @@ class AuditPlan:
         copies: Fresh releases of each training text that an attacker learns from: it knows the mechanism and can
             protect its own texts as often as it likes.
         keyed: Whether the noise of a text comes from a key, so that releasing it again tells nothing new.
+        near_copies: Cosine from which two texts are near copies and stay on one side of every split; None where an
+            attacker may know near copies of the texts that it is tested on, as the paper's may.
         tolerance: Share of what an attack reads out of unprotected vectors that may remain for a verdict of "pass".
         examples: Texts whose readings are kept to be looked at.
         judge: Spec of the embedder that says how near a reconstruction comes; empty for none.
@@ -43,6 +45,7 @@ class AuditPlan:
     seeds: tuple[int, ...] = (0,)
     copies: int = 2
     keyed: bool = False
+    near_copies: float | None = None
     tolerance: float = 0.2
     examples: int = 6
     judge: str = ""
@@ -67,6 +70,8 @@ class AuditPlan:
         at_least(self.copies, 1, "copies")
         at_least(self.examples, 0, "examples")
         fraction(self.tolerance, "tolerance")
+        if self.near_copies is not None:
+            fraction(self.near_copies, "near_copies")
 
     @property
     def attack_labels(self) -> dict[str, str]:

@@ -66,7 +66,7 @@ def prepare(
     rewriters = {name: build_rewriter(name) for name in plan.baselines}
     judge = _judge(plan.judge, veil, cache, progress)
     embed = Memory(veil.embedder(embedder, cache=cache), progress)
-    corpus = AuditCorpus.of(concept, passages, embed, progress=progress)
+    corpus = AuditCorpus.of(concept, passages, embed, near_copies=plan.near_copies, progress=progress)
     if len(corpus.vocabulary) < FEWEST_WORDS:
         attacks = _without_words(attacks, len(corpus.vocabulary))
     return Grid(

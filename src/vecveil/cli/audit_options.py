@@ -103,6 +103,13 @@ _OPTIONS = (
         help="Audit noise from a key: a record that is released again is the same, so that averaging gains nothing.",
     ),
     click.option(
+        "--near-copies",
+        type=float,
+        metavar="COSINE",
+        help="Texts this near to each other stay on one side of the split, so that no attacker knows a near copy of a "
+        "text that it is tested on; 0.75 serves most models.  [default: texts are split one by one]",
+    ),
+    click.option(
         "--tolerance",
         default=0.2,
         show_default=True,

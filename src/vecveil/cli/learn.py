@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vecveil.cli.console import progress_bar
+from vecveil.cli.console import output, progress_bar
 from vecveil.cli.options import (
     FILE,
     chosen_ledger,
@@ -22,6 +22,10 @@ from vecveil.cli.options import (
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import SHAPE_LEARNERS
+from vecveil.shapes.registry import DEFAULT_SHAPE
+
+if TYPE_CHECKING:
+    from vecveil.audit.frontier import Target
 
 
 @click.command(short_help="Learn a veil for a concept.")
@@ -43,7 +47,7 @@ from vecveil.shapes import SHAPE_LEARNERS
     show_default=True,
     help="minilm, mpnet, a sentence-transformers name or folder, openai:MODEL[@URL], precomputed:FILE@MODEL.",
 )
-@click.option("--shape", default="hard-concrete", show_default=True, help=one_of_these("Shape learner", SHAPE_LEARNERS))
+@click.option("--shape", default=DEFAULT_SHAPE, show_default=True, help=one_of_these("Shape learner", SHAPE_LEARNERS))
 @click.option("--preset", help="Named settings of the shape learner, such as 'paper' (as printed) or 'working'.")
 @click.option(
     "--set",
@@ -54,6 +58,36 @@ from vecveil.shapes import SHAPE_LEARNERS
 )
 @click.option("--mechanism", default="mahalanobis", show_default=True, help=one_of_these("Mechanism", MECHANISMS))
 @contrast_option
+@click.option(
+    "--fill/--no-fill",
+    default=True,
+    show_default=True,
+    help="Estimate what is left out of a release from what is in it, where that helps search. Free of charge.",
+)
+@click.option(
+    "--keep-utility",
+    type=float,
+    metavar="SHARE",
+    help="Find shape and budget that keep this share of the undefended utility, such as 0.97, and leak least.",
+)
+@click.option(
+    "--max-leakage",
+    type=float,
+    metavar="SHARE",
+    help="Find shape and budget with the most utility at which --attack reads no more than this share.",
+)
+@click.option(
+    "--attack",
+    metavar="NAME[:PRIOR][,SETTING=VALUE]",
+    help="What leakage is measured by when a target is given.  [default: mlc, quickly trained]",
+)
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    metavar="NAME[:FILE][,SETTING=VALUE]",
+    help="What utility is measured by when a target is given.  [default: search in TEXTS, apart from the concept]",
+)
 @click.option("--epsilon", type=float, metavar="E", help="Literal budget to keep in the veil.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the learner. Noise is never seeded by it.")
 @click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
@@ -73,6 +107,10 @@ def learn(
     annotations_column: str | None,
     skip_empty: bool,
     settings: tuple[str, ...],
+    keep_utility: float | None,
+    max_leakage: float | None,
+    attack: str | None,
+    tasks: tuple[str, ...],
     overwrite: bool,
     ledger: str | None,
     no_ledger: bool,
@@ -83,6 +121,8 @@ def learn(
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines, and must hold texts with the concept and texts without.
     What is learned on private texts is a release of its own, and is recorded in the ledger; with --public it is none.
     """
+    from vecveil.audit.frontier import learn_to_target
+    from vecveil.cli.calibration import calibration_table
     from vecveil.cli.show import show_veil
     from vecveil.concepts import load_concept
     from vecveil.veil import learn as learn_veil
@@ -98,6 +138,7 @@ def learn(
             "name the texts to learn on, either private ones (TEXTS) or public ones (--public TEXTS), "
             f"got {'neither' if texts_file is None else 'both'}"
         )
+    target = _target(keep_utility, max_leakage, attack, tasks, choices)
     where = None if public_file is not None else chosen_ledger(ledger, no_ledger=no_ledger)
     parsed = dict(setting_of(setting) for setting in settings)
     concept = load_concept(concept_file)
@@ -109,15 +150,37 @@ def learn(
     )
     # Opened before the work: hours of learning must not end in a ledger that can't be written.
     with nullcontext() if where is None else opened(where) as book:
-        veil = learn_veil(
-            concept,
-            passages,
-            settings=parsed,
-            public=public_file is not None,
-            ledger=book,
-            progress=progress_bar,
-            **choices,
-        )
+        known = {"public": public_file is not None, "ledger": book, "progress": progress_bar, **choices}
+        if target is None:
+            veil, found = learn_veil(concept, passages, settings=parsed, **known), None
+        else:
+            veil, found = learn_to_target(concept, passages, target, settings=parsed, **known)
     veil.save(out, overwrite=overwrite)
     show_veil(veil)
+    if found is not None:
+        output().print(calibration_table(found))
     click.echo(f"veil written to {out}", err=True)
+
+
+def _target(
+    keep_utility: float | None,
+    max_leakage: float | None,
+    attack: str | None,
+    tasks: tuple[str, ...],
+    choices: dict[str, Any],
+) -> Target | None:
+    """Return the target that the options name; None where they name none."""
+    from vecveil.audit.frontier import Target
+
+    if keep_utility is None and max_leakage is None:
+        if attack or tasks:
+            raise InvalidInputError("--attack and --task go with --keep-utility or --max-leakage, got neither")
+        return None
+    if choices["epsilon"] is not None:
+        raise InvalidInputError(f"a target finds the budget, so it takes no --epsilon, got {choices['epsilon']!r}")
+    return Target(
+        keep_utility=keep_utility,
+        max_leakage=max_leakage,
+        tasks=tasks,
+        **({} if attack is None else {"attack": attack}),
+    )

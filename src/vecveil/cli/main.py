@@ -14,6 +14,7 @@ import click
 from vecveil.cli.audit import audit, report
 from vecveil.cli.concept import concept
 from vecveil.cli.demo import demo
+from vecveil.cli.frontier import frontier
 from vecveil.cli.guarantee import guarantee
 from vecveil.cli.key import key
 from vecveil.cli.learn import learn
@@ -55,7 +56,7 @@ def commands() -> None:
     """Private text embeddings: name a concept, learn where it lives, protect vectors with a stated guarantee."""
 
 
-for command in (demo, concept, learn, protect, guarantee, audit, report, prior, show, key, ledger, selftest):
+for command in (demo, concept, learn, protect, guarantee, audit, report, frontier, prior, show, key, ledger, selftest):
     commands.add_command(command)
 
 

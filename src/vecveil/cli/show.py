@@ -58,6 +58,7 @@ def _facts(veil: Veil) -> dict[str, str]:
         "learned": _listed(origin.facts) or "nothing",
         "variances": f"smallest {released.min():.4g}, median {np.median(released):.4g}, largest {released.max():.4g}, "
         f"sum {released.sum():.4g}",
+        "filling": "none" if veil.filling is None else "what is left out is estimated from what is released",
         "mechanism": veil.mechanism,
         "budget": "none kept; name one" if veil.epsilon is None else f"epsilon {veil.epsilon:.6g}",
         "typical lengths": f"embedding {veil.typical.signal:.4g}, contrast pair {veil.typical.euclidean_pair:.4g} "

@@ -1,7 +1,8 @@
 """Shapes: where the noise goes, and the learners that find it out."""
 
 from vecveil.shapes.attacker import Attacker, DifferentiableAttack
-from vecveil.shapes.learner import AdversarialLearner, FittedShape, ShapeLearner
+from vecveil.shapes.corpus import LabelledCorpus, WordedVectors
+from vecveil.shapes.learner import AdversarialLearner, CorpusLearner, FittedShape, ShapeLearner
 from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.registry import SHAPE_LEARNERS, build_learner
 from vecveil.shapes.shape import NoiseShape
@@ -11,9 +12,12 @@ __all__ = [
     "AdversarialLearner",
     "Attacker",
     "ContrastPairs",
+    "CorpusLearner",
     "DifferentiableAttack",
     "FittedShape",
+    "LabelledCorpus",
     "NoiseShape",
     "ShapeLearner",
+    "WordedVectors",
     "build_learner",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.progress import Progress, silent
+from vecveil.shapes.corpus import WordedVectors
 
 if TYPE_CHECKING:
     import torch
@@ -29,21 +30,11 @@ class DifferentiableAttack(Protocol):
         ...
 
 
-class Attacker(Protocol):
+class Attacker(WordedVectors, Protocol):
     """Someone who holds a corpus, and can be trained on any release of its vectors.
 
     The white-box learner trains it once, on the clean vectors; one that goes in rounds trains it on each release.
     """
-
-    @property
-    def vectors(self) -> Embeddings:
-        """The clean vectors of the corpus: texts with the concept and texts without it, in no special order."""
-        ...
-
-    @property
-    def words(self) -> Sequence[tuple[str, ...]]:
-        """The sensitive words of each row's text, each once; none for a text without the concept."""
-        ...
 
     @property
     def held_out(self) -> Sequence[int]:

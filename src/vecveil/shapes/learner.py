@@ -10,6 +10,7 @@ import numpy as np
 
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.attacker import Attacker
+from vecveil.shapes.corpus import WordedVectors
 from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
 
@@ -34,6 +35,24 @@ class ShapeLearner(Protocol):
 
     def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape for `pairs`; the same pairs and generator state give the same shape."""
+        ...
+
+
+@runtime_checkable
+class CorpusLearner(ShapeLearner, Protocol):
+    """A learner that reads more than the contrast pairs: all of the corpus, and which words stand in which text."""
+
+    reads_corpus: ClassVar[bool]
+
+    def fit(
+        self,
+        pairs: ContrastPairs,
+        rng: np.random.Generator,
+        *,
+        corpus: WordedVectors | None = None,
+        progress: Progress = silent,
+    ) -> FittedShape:
+        """Return the shape for `pairs` and `corpus`; without a corpus there is nothing to learn, which is an error."""
         ...
 
 

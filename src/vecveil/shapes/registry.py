@@ -13,13 +13,21 @@ from vecveil.shapes.learner import ShapeLearner
 SHAPE_LEARNERS: Registry[type[ShapeLearner]] = Registry(
     kind="shape",
     builtin={
+        "attack-guided": "vecveil.shapes.attack_guided:AttackGuided",
+        "canonical": "vecveil.shapes.canonical:Canonical",
+        "difference": "vecveil.shapes.difference:Difference",
         "hard-concrete": "vecveil.shapes.hard_concrete:HardConcrete",
         "integrated-gradients": "vecveil.shapes.integrated_gradients:IntegratedGradients",
+        "leace": "vecveil.shapes.leace:Leace",
         "neuron-sensitivity": "vecveil.shapes.neuron_sensitivity:NeuronSensitivity",
+        "subspace": "vecveil.shapes.subspace:Subspace",
         "uniform": "vecveil.shapes.uniform:Uniform",
     },
     group="vecveil.shapes",
 )
+
+DEFAULT_SHAPE = "canonical"
+"""What is learned unless someone says otherwise: the shape that leaked least (docs/frontier.md)."""
 
 
 def build_learner(name: str, *, preset: str | None = None, settings: Mapping[str, Any] | None = None) -> ShapeLearner:

@@ -11,7 +11,7 @@ import numpy as np
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes import AdversarialLearner, Attacker, ContrastPairs, ShapeLearner
+from vecveil.shapes import AdversarialLearner, Attacker, ContrastPairs, CorpusLearner, ShapeLearner
 
 if TYPE_CHECKING:
     import torch
@@ -26,13 +26,18 @@ def check_shape_learner(
         learner: The learner to check.
         dimensions: Length of the vectors that it is tried on.
         pairs: Number of contrast pairs that it is tried on.
-        attacker: Whom a learner that looks through an attack is given; `PlantedAttacker` where None.
+        attacker: What a learner that looks through an attack, or reads a corpus, is given; `PlantedAttacker` where
+            None.
     """
     contrast = planted_pairs(dimensions=dimensions, pairs=pairs, moved=dimensions // 3)
     fit = learner.fit
+    known = attacker or planted_attacker(dimensions=dimensions, words=dimensions // 3)
     if isinstance(learner, AdversarialLearner):
-        _check_needs_an_attacker(learner, contrast)
-        fit = partial(learner.fit, attacker=attacker or planted_attacker(dimensions=dimensions, words=dimensions // 3))
+        _check_needs_more(learner, contrast)
+        fit = partial(learner.fit, attacker=known)
+    elif isinstance(learner, CorpusLearner):
+        _check_needs_more(learner, contrast)
+        fit = partial(learner.fit, corpus=known)
     before = contrast.with_concept.copy(), contrast.without_concept.copy()
     first, second = (fit(contrast, np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(contrast.with_concept, before[0]), "a learner must not change the pairs"
@@ -106,9 +111,9 @@ def planted_attacker(*, dimensions: int, words: int, rows: int = 96, seed: int =
     )
 
 
-def _check_needs_an_attacker(learner: AdversarialLearner, contrast: ContrastPairs) -> None:
+def _check_needs_more(learner: ShapeLearner, contrast: ContrastPairs) -> None:
     try:
         learner.fit(contrast, np.random.default_rng(3))
     except InvalidInputError:
         return
-    raise AssertionError("a learner that looks through an attack must say so where it gets none")
+    raise AssertionError("a learner that needs an attack or a corpus must say so where it gets none")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from vecveil.attacks import Attack, Sample
-from vecveil.concepts import Concept, ContrastSet, Passage, SensitiveToken, sensitive_tokens
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.embedders import Embedder
-from vecveil.shapes import ContrastPairs, DifferentiableAttack
-from vecveil.veil.embedding import embed_texts
+from vecveil.shapes import DifferentiableAttack
+from vecveil.veil.labelled import LabelledTexts
 
 HELD_OUT = 0.15
 """Share of the texts, of those with the concept and of the others, that the attack is stopped by."""
@@ -27,69 +23,36 @@ class CorpusAttacker:
 
     Attributes:
         attack: How it learns.
-        texts: The corpus.
-        tokens: The sensitive tokens of each text.
-        vectors: The clean vector of each text.
+        corpus: The texts, with what is private in them.
         held_out: Rows that it is stopped by and not trained on.
     """
 
     attack: Attack
-    texts: tuple[str, ...] = field(repr=False)
-    tokens: tuple[tuple[SensitiveToken, ...], ...] = field(repr=False)
-    vectors: Embeddings = field(repr=False)
+    corpus: LabelledTexts
     held_out: tuple[int, ...] = field(repr=False)
 
     @classmethod
-    def of(
-        cls,
-        attack: Attack,
-        concept: Concept,
-        *,
-        corpus: Sequence[Passage],
-        contrast: ContrastSet,
-        pairs: ContrastPairs,
-        embedder: Embedder,
-        rng: np.random.Generator,
-        progress: Progress = silent,
-    ) -> CorpusAttacker:
-        """Return the attacker on a corpus, of which the texts with the concept have been embedded already.
-
-        Args:
-            attack: How it learns.
-            concept: What it looks for.
-            corpus: Every text; blank ones are left out.
-            contrast: Which of them hold the concept.
-            pairs: The vectors of those.
-            embedder: Makes the vectors of the others.
-            rng: Chooses the rows that are held out.
-            progress: Told how far the embedding is.
-        """
-        known = set(contrast.rows)
-        others = [passage for row, passage in enumerate(corpus) if row not in known and passage.text.strip()]
-        passages = [*(corpus[row] for row in contrast.rows), *others]
-        texts = tuple(passage.text for passage in passages)
-        rest = embed_texts(embedder, texts[len(pairs) :], label="embedding the other texts", progress=progress)
-        found = concept.find_all(passages)
-        sides = np.split(np.arange(len(texts)), [len(pairs)])
+    def of(cls, attack: Attack, corpus: LabelledTexts, rng: np.random.Generator) -> CorpusAttacker:
+        """Return the attacker on a corpus, of which `rng` chooses the rows that are held out."""
+        sides = np.split(np.arange(len(corpus.texts)), [corpus.held])
         held = np.concatenate([rng.permutation(side)[: round(HELD_OUT * side.size)] for side in sides])
-        return cls(
-            attack=attack,
-            texts=texts,
-            tokens=tuple(sensitive_tokens(text, spans) for text, spans in zip(texts, found, strict=True)),
-            vectors=np.concatenate([pairs.with_concept, rest]),
-            held_out=tuple(held.tolist()),
-        )
+        return cls(attack=attack, corpus=corpus, held_out=tuple(held.tolist()))
 
-    @cached_property
+    @property
+    def vectors(self) -> Embeddings:
+        """The clean vectors of the corpus."""
+        return self.corpus.vectors
+
+    @property
     def words(self) -> tuple[tuple[str, ...], ...]:
         """The sensitive words of each text."""
-        return tuple(tuple(token.word for token in tokens) for tokens in self.tokens)
+        return self.corpus.words
 
     def train(
         self, vectors: Embeddings, rng: np.random.Generator, *, progress: Progress = silent
     ) -> DifferentiableAttack:
         """Return the attack as trained on `vectors`, a release of the corpus."""
-        sample = Sample(vectors=vectors, texts=self.texts, tokens=self.tokens)
+        sample = Sample(vectors=vectors, texts=self.corpus.texts, tokens=self.corpus.tokens)
         kept = np.setdiff1d(np.arange(len(sample)), self.held_out)
         trained = self.attack.train(sample.rows(kept), sample.rows(self.held_out), rng, progress=progress)
         if not isinstance(trained, DifferentiableAttack):

@@ -20,8 +20,10 @@ from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import AdversarialLearner, ContrastPairs, build_learner
-from vecveil.veil.attacker import CorpusAttacker
+from vecveil.shapes.registry import DEFAULT_SHAPE
 from vecveil.veil.embedding import embed_texts
+from vecveil.veil.fitting import fit, reads_corpus
+from vecveil.veil.labelled import LabelledTexts
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.recording import record_learning
 from vecveil.veil.typical import TypicalLengths
@@ -36,11 +38,12 @@ def learn(
     texts: Iterable[str | Passage],
     *,
     embedder: str | Embedder = "minilm",
-    shape: str = "hard-concrete",
+    shape: str = DEFAULT_SHAPE,
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
     mechanism: str = "mahalanobis",
     contrast: Literal["removal", "replacement"] = "removal",
+    fill: bool = True,
     epsilon: float | None = None,
     seed: int = 0,
     cache: str | Path | None = None,
@@ -62,6 +65,8 @@ def learn(
         settings: Single settings of that learner, over the preset.
         mechanism: Name of the mechanism that the veil will use.
         contrast: Whether the concept is removed from a text, or replaced by another of its category.
+        fill: Whether what is left out of a release is estimated from what is in it: free post-processing, done where
+            it helps search in these texts.
         epsilon: Budget to keep in the veil.
         seed: Of the learner; noise is never seeded by it.
         cache: Folder to keep clean embeddings in; as sensitive as the texts. None keeps none.
@@ -77,7 +82,7 @@ def learn(
     # Names and settings first: a misspelt one should not come to light after an hour of embedding.
     learner = build_learner(shape, preset=preset, settings=settings)
     if isinstance(learner, AdversarialLearner):
-        attack = build_attack(learner.attack, learner.attack_settings)
+        build_attack(learner.attack, learner.attack_settings)
     if not MECHANISMS.load(mechanism).takes_shape and shape != "uniform":
         raise InvalidInputError(
             f"the mechanism {mechanism!r} adds the same noise along every axis and can't follow the shape {shape!r}; "
@@ -112,20 +117,12 @@ def learn(
         embed_texts(model, pairs_of_texts.without_concept, label="embedding without it", progress=progress),
     )
     rng = np.random.default_rng(seed)
-    if isinstance(learner, AdversarialLearner):
-        attacker = CorpusAttacker.of(
-            attack,
-            concept,
-            corpus=corpus,
-            contrast=pairs_of_texts,
-            pairs=pairs,
-            embedder=model,
-            rng=rng,
-            progress=progress,
+    labelled = None
+    if reads_corpus(learner):
+        labelled = LabelledTexts.of(
+            concept, corpus=corpus, contrast=pairs_of_texts, pairs=pairs, embedder=model, progress=progress
         )
-        fitted = learner.fit(pairs, rng, attacker=attacker, progress=progress)
-    else:
-        fitted = learner.fit(pairs, rng, progress=progress)
+    fitted = fit(learner, pairs, labelled, rng, fill=fill, progress=progress)
     unit = MECHANISMS.load(mechanism).for_shape(
         epsilon=1.0, variances=fitted.shape.variances, axes=fitted.shape.axes, centre=fitted.shape.centre
     )
@@ -135,6 +132,7 @@ def learn(
         mechanism=mechanism,
         fingerprint=model.fingerprint,
         typical=TypicalLengths.of(pairs, unit),
+        filling=fitted.filling,
         provenance=Provenance(
             concept=concept.settings() if keep_concept else concept.summary(),
             contrast=contrast,

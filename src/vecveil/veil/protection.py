@@ -79,7 +79,9 @@ class Protection:
         if self.keyed and (names is None or len(names) != len(clean)):
             raise InvalidInputError(f"keyed noise needs a name for each of the {len(clean)} records")
         draws = self.noise.draws(self._mechanism, [b""] * len(clean) if names is None else names)
-        return self.grid.rounded(self._mechanism.release(clean, draws))
+        released = self._mechanism.release(clean, draws)
+        # A function of the release alone: free of charge, whatever it does.
+        return self.grid.rounded(released if self.veil.filling is None else self.veil.filling(released))
 
     def checked(self, vectors: Embeddings, *, first_row: int = 0) -> Embeddings:
         """Return `vectors`, or raise with the row at fault unless the veil's model can have made them."""

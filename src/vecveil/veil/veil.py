@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vecveil.accounting import GuaranteeSheet, paper_noise_ratio
 from vecveil.accounting.ledger import Ledger
 from vecveil.artifacts import Artifact, read_artifact, write_artifact
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.checks import budget, embeddings, positive
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
@@ -23,6 +23,7 @@ from vecveil.embedders import Embedder, Fingerprint, resolve_embedder
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.grid import Grid
 from vecveil.shapes import NoiseShape
+from vecveil.shapes.filling import Filling
 from vecveil.veil.budget import epsilon_for_noise_ratio, require_noise_on_every_axis
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.promise import guarantee_sheet
@@ -33,6 +34,7 @@ from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_co
 from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
+FILLING = ("reads", "writes", "centre")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +47,7 @@ class Veil:
         fingerprint: The only model whose vectors this veil is for.
         typical: Lengths of embeddings and contrast pairs, for the dials.
         provenance: What was learned from what.
+        filling: Estimates what the shape leaves out from what it releases; None to leave the gap.
         epsilon: Budget that is used where a call names none; None means that every call must name one.
     """
 
@@ -53,6 +56,7 @@ class Veil:
     fingerprint: Fingerprint
     typical: TypicalLengths
     provenance: Provenance
+    filling: Filling | None = None
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
@@ -220,6 +224,7 @@ class Veil:
                 fingerprint=Fingerprint(**manifest["embedder"]),
                 typical=TypicalLengths(**manifest["typical"]),
                 provenance=Provenance(**manifest["provenance"]),
+                filling=_filling(tensors),
                 epsilon=manifest["epsilon"],
             )
         except (KeyError, TypeError) as error:
@@ -231,6 +236,8 @@ class Veil:
 
     def _artifact(self) -> Artifact:
         tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "centre": self.shape.centre}
+        if self.filling is not None:
+            tensors |= {f"filling_{name}": getattr(self.filling, name) for name in FILLING}
         manifest: dict[str, Any] = {
             "mechanism": self.mechanism,
             "embedder": self.fingerprint.settings(),
@@ -248,3 +255,9 @@ class Veil:
         noise_ratio = self.mechanism_at(budget(chosen)).noise_ratio(self.typical.signal)
         require_noise_on_every_axis(chosen, noise_ratio, self.shape.variances)
         return float(chosen)
+
+
+def _filling(tensors: Mapping[str, Matrix]) -> Filling | None:
+    if f"filling_{FILLING[0]}" not in tensors:
+        return None
+    return Filling(**{name: tensors[f"filling_{name}"] for name in FILLING})

@@ -14,6 +14,7 @@ from vecveil.core.errors import InvalidInputError
 from vecveil.shapes import ContrastPairs
 from vecveil.testing.shapes import PlantedAttack
 from vecveil.veil.attacker import CorpusAttacker
+from vecveil.veil.labelled import LabelledTexts
 
 _CONCEPT = terms("gout", "asthma")
 _CORPUS = passages(
@@ -41,24 +42,18 @@ def _attacker(trained: Any = None, embedder: WordEmbedder | None = None) -> tupl
     contrast = contrast_set(_CONCEPT, _CORPUS)
     words = WordEmbedder()
     pairs = ContrastPairs(words.embed(contrast.with_concept), words.embed(contrast.without_concept))
-    attacker = CorpusAttacker.of(
-        cast(Attack, recorder),
-        _CONCEPT,
-        corpus=_CORPUS,
-        contrast=contrast,
-        pairs=pairs,
-        embedder=embedder or WordEmbedder(),
-        rng=np.random.default_rng(0),
+    corpus = LabelledTexts.of(
+        _CONCEPT, corpus=_CORPUS, contrast=contrast, pairs=pairs, embedder=embedder or WordEmbedder()
     )
-    return attacker, recorder
+    return CorpusAttacker.of(cast(Attack, recorder), corpus, np.random.default_rng(0)), recorder
 
 
 def test_every_text_has_its_words_and_its_vector() -> None:
     attacker, _ = _attacker()
-    assert sorted(attacker.texts) == sorted(passage.text for passage in _CORPUS if passage.text.strip())
-    for text, words in zip(attacker.texts, attacker.words, strict=True):
+    assert sorted(attacker.corpus.texts) == sorted(passage.text for passage in _CORPUS if passage.text.strip())
+    for text, words in zip(attacker.corpus.texts, attacker.words, strict=True):
         assert words == tuple(word for word in ("gout", "asthma") if word in text)
-    assert np.array_equal(attacker.vectors, WordEmbedder().embed(attacker.texts))
+    assert np.array_equal(attacker.vectors, WordEmbedder().embed(attacker.corpus.texts))
 
 
 def test_texts_with_the_concept_are_not_embedded_again() -> None:
@@ -78,7 +73,7 @@ def test_an_attack_is_trained_on_the_release_that_it_is_given() -> None:
     assert attacker.train(release, np.random.default_rng(0)) is recorder.trained
     sample, held_out = recorder.seen
     assert len(sample) == 34
-    assert held_out.texts == tuple(attacker.texts[row] for row in attacker.held_out)
+    assert held_out.texts == tuple(attacker.corpus.texts[row] for row in attacker.held_out)
     assert np.array_equal(held_out.vectors, release[list(attacker.held_out)])
     assert set(sample.texts).isdisjoint(held_out.texts)
 

@@ -6,18 +6,18 @@ from typing import Any
 
 from vecveil.attacks.generation.tokeniser import Tokeniser
 
-START = 0.05
-"""Size of the word vectors that an untrained T5 starts with.
+START = 0.02
+"""Size of the weights that an untrained T5 starts with, as in GPT-2.
 
-T5 starts with vectors of size one and shrinks its states before the softmax, which suits an optimiser whose steps grow
-with the weights. Adam's don't: with small vectors and no shrinking it learns faster (docs/priors.md has the figures).
+T5's own start suits an optimiser whose steps grow with the weights: word vectors of size one, states that are shrunk
+before the softmax, layers whose outputs are as large as the words, and attention whose scale is part of the weights.
+Adam's steps don't grow with the weights. So everything starts small here, the states are not shrunk, and the scale of
+the attention stands outside of the weights, as in other transformers (docs/priors.md has the figures).
 """
 
 
 def small_encoder_decoder(tokeniser: Tokeniser, *, width: int, encoder_layers: int, layers: int, heads: int) -> Any:
     """Return an untrained T5 of these sizes."""
-    import torch
-
     model = encoder_decoder(
         vocab_size=tokeniser.size,
         d_model=width,
@@ -30,10 +30,23 @@ def small_encoder_decoder(tokeniser: Tokeniser, *, width: int, encoder_layers: i
         pad_token_id=tokeniser.padding,
         decoder_start_token_id=tokeniser.padding,
     )
-    with torch.no_grad():
-        model.shared.weight.mul_(START)
+    _start_small(model)
     model.config.scale_decoder_outputs = False
+    for module in model.modules():
+        if hasattr(module, "scaling"):
+            module.scaling = model.config.d_kv**-0.5
     return model
+
+
+def _start_small(model: Any) -> None:
+    """Draw every weight anew: what a layer adds is smaller the more layers there are, so that words come through."""
+    from torch.nn import Embedding, Linear
+    from torch.nn.init import normal_
+
+    added = (2 * model.config.num_layers + 3 * model.config.num_decoder_layers) ** -0.5
+    for name, module in model.named_modules():
+        if isinstance(module, Embedding | Linear):
+            normal_(module.weight, std=START * (added if name.endswith((".o", ".wo")) else 1.0))
 
 
 def encoder_decoder(**settings: Any) -> Any:

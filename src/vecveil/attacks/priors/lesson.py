@@ -74,6 +74,7 @@ class PublicLesson:
         *,
         rows: int | None = None,
         share: float = 1.0,
+        rate: float = 1.0,
     ) -> None:
         """Train one network, or go on with it, and write it into the prior.
 
@@ -84,6 +85,7 @@ class PublicLesson:
             held_condition: The same for the held-out ones.
             rows: How many of the texts it learns; all where None.
             share: Its share of the time.
+            rate: Its step over that of a network that starts from nothing.
         """
         from vecveil.attacks.generation.teaching import Lesson, teach
         from vecveil.attacks.generation.token_rows import tokenised
@@ -97,7 +99,7 @@ class PublicLesson:
             Lesson(texts=tokenised(self.held_texts, self.tokeniser, longest=self.max_tokens), condition=held_condition),
             schedule=Schedule(
                 epochs=self.epochs,
-                learning_rate=self.learning_rate,
+                learning_rate=rate * self.learning_rate,
                 # A prior has too many sentences to learn them by heart, so it is never stopped early.
                 patience=10**9,
                 round_seconds=ROUND_SECONDS,

@@ -18,7 +18,7 @@ from vecveil.embedders import Fingerprint
 if TYPE_CHECKING:
     import torch
 
-KIND, FORMAT = "prior", 2
+KIND, FORMAT = "prior", 3
 MANIFEST, TOKENISER = "manifest.json", "tokenizer.json"
 _LIBRARIES = ("vecveil", "torch", "transformers", "tokenizers")
 

@@ -1,0 +1,54 @@
+"""Make the corpora of docs/frontier.md from the benchmark data: `python texts.py DATA OUT`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from vecveil.concepts import Passage, load_concept
+
+HERE = Path(__file__).parent
+OTHERS = 1.5
+"""Texts without the concept for each text with it, where a benchmark has far more of them."""
+
+
+def main() -> None:
+    """Write one Parquet file of texts for each concept."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    sets = {name: _sentences(asked.data / name / f"{name}.parquet") for name in ("sts12", "sts14", "stsb")}
+    _write(asked.out / "entities.parquet", sets["sts12"])
+    everything = list(dict.fromkeys(text for texts in sets.values() for text in texts))
+    for name in ("countries", "days"):
+        _write(asked.out / f"{name}.parquet", _balanced(everything, name))
+
+
+def _sentences(path: Path) -> list[str]:
+    table = pq.read_table(path, columns=["sentence1", "sentence2"]).to_pydict()
+    return list(dict.fromkeys(text for text in [*table["sentence1"], *table["sentence2"]] if text.strip()))
+
+
+def _balanced(texts: list[str], concept: str) -> list[str]:
+    """Return every text with the concept, and some without it, in a mixed order."""
+    found = load_concept(HERE / f"{concept}.toml").find_all([Passage(text) for text in texts])
+    held = [text for text, spans in zip(texts, found, strict=True) if spans]
+    rest = [text for text, spans in zip(texts, found, strict=True) if not spans]
+    rng = np.random.default_rng(0)
+    chosen = [rest[row] for row in rng.permutation(len(rest))[: round(OTHERS * len(held))]]
+    mixed = held + chosen
+    return [mixed[row] for row in rng.permutation(len(mixed))]
+
+
+def _write(path: Path, texts: list[str]) -> None:
+    pq.write_table(pa.table({"text": texts}), path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""Leave out what an attack reads from, in rounds: train one on the release so far, follow its gradients, repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.checks import at_least, not_negative, one_of
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.progress import Progress, silent
+from vecveil.shapes.attacker import Attacker, DifferentiableAttack
+from vecveil.shapes.canonical import Canonical, canonical_directions
+from vecveil.shapes.corpus import LabelledCorpus
+from vecveil.shapes.erasure import erasing, most_directions
+from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.pairs import ContrastPairs
+
+Start = Literal["nothing", "canonical"]
+
+FEWEST_INSTANCES = 10
+"""Words in texts that gradients are averaged over at the least; with fewer they would tell of single texts."""
+
+LEAST_SHARE = 1e-9
+"""Share of the squared gradients below which what lies along a direction is rounding."""
+
+MOST_INSTANCES = 2048
+"""Words in texts that gradients are averaged over at the most, chosen at random: main directions need no more."""
+
+_BATCH = 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackGuided:
+    """Release nothing along the directions from which a trained attack reads sensitive words, and noise on the rest.
+
+    A closed form finds what a linear reader sees, and a network reads on from what is left. So each round trains the
+    attack on the release as it is so far, and leaves out the directions in which the logits of the true words change
+    most: the first eigenvectors of the second moment of their gradients. It ends early where the attack reads no more
+    than guessing would, since its gradients then say nothing. Held-out texts stop the attack and the rounds; apart from
+    that the shape does not depend on their words.
+
+    Attributes:
+        attack: Name of the attack to be guided by. Its trained form must have gradients, as that of `mlc` has.
+        attack_settings: Settings of that attack, over its defaults. An attack that guides may be trained in a hurry,
+            as one in an audit may not.
+        start: What is left out before the first round: `nothing`, or the best `canonical` directions.
+        start_directions: How many canonical directions are left out; fewer where the words give fewer.
+        rounds: How often an attack is trained, at most.
+        directions: How many directions a round leaves out; fewer where the gradients span fewer.
+        noise: Length of the noise on what is released to the attack, over the median length of a vector. It is
+            Gaussian, a stand-in for the mechanism's: it only has to hide from the attack what noise would hide.
+    """
+
+    attack: str = "mlc"
+    attack_settings: Mapping[str, Any] = field(default_factory=lambda: {"epochs": 25, "patience": 4, "batch_size": 256})
+    start: Start = "canonical"
+    start_directions: int = 20
+    rounds: int = 3
+    directions: int = 10
+    noise: float = 0.3
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attack, str):
+            raise InvalidInputError(f"attack must be the name of an attack, got {self.attack!r}")
+        if not isinstance(self.attack_settings, Mapping):
+            raise InvalidInputError(f"attack_settings must be a table, got {self.attack_settings!r}")
+        one_of(self.start, get_args(Start), "start")
+        for name in ("start_directions", "rounds", "directions"):
+            at_least(getattr(self, name), 1, name)
+        not_negative(self.noise, "noise")
+
+    def fit(
+        self,
+        pairs: ContrastPairs,
+        rng: np.random.Generator,
+        *,
+        attacker: Attacker | None = None,
+        progress: Progress = silent,
+    ) -> FittedShape:
+        """Return the shape, with what the first and the last attack read: each of the release before its own round."""
+        if attacker is None:
+            raise InvalidInputError("the shape 'attack-guided' looks through an attack, got no attacker")
+        if attacker.vectors.shape[1] != pairs.dimensions:
+            raise InvalidInputError(
+                f"the attacker's vectors must have {pairs.dimensions} dimensions, got {attacker.vectors.shape[1]}"
+            )
+        self._check_total(pairs.dimensions)
+        if find_spec("torch") is None:
+            raise MissingExtraError("torch", "models")
+        centre = np.asarray(attacker.vectors.mean(axis=0, dtype=np.float64))
+        left_out, recalls, done = self._first(attacker), list[float](), 0
+        for _ in range(self.rounds):
+            released = self._released(attacker.vectors, left_out, centre, rng)
+            attack = attacker.train(released, rng, progress=progress)
+            recall, guessed = _recalls(attacker, attack, released)
+            recalls.append(recall)
+            if recall <= guessed:
+                break
+            found = _leading(_gradient_moment(attacker, attack, released, rng), left_out, self.directions)
+            left_out, _ = np.linalg.qr(np.column_stack([left_out, found]))
+            done += 1
+        if not left_out.shape[1]:
+            raise InvalidInputError(
+                f"the attack {self.attack!r} reads {recalls[0]:.0%} of the sensitive words in held-out texts, and "
+                f"guessing the most frequent ones gives {guessed:.0%}: it guides nowhere; more texts may help"
+            )
+        facts = {
+            "directions": float(left_out.shape[1]),
+            "rounds_done": float(done),
+            "recall_first": recalls[0],
+            "recall_last": recalls[-1],
+            "recall_by_guessing": guessed,
+        }
+        return FittedShape(shape=erasing(left_out, centre=centre), facts=facts)
+
+    def _check_total(self, dimensions: int) -> None:
+        first = self.start_directions if self.start == "canonical" else 0
+        total, most = first + self.rounds * self.directions, most_directions(dimensions)
+        if total > most:
+            raise InvalidInputError(
+                f"at most {most} of {dimensions} directions can be left out, got {first} to start with and "
+                f"{self.rounds} rounds of {self.directions}, {total} in all"
+            )
+
+    def _first(self, attacker: Attacker) -> Matrix:
+        """Return what is left out before the first round, as orthonormal columns."""
+        if self.start == "nothing":
+            return np.zeros((attacker.vectors.shape[1], 0))
+        rows = np.flatnonzero(_learned(attacker)).tolist()
+        learned = LabelledCorpus(vectors=attacker.vectors[rows], words=tuple(attacker.words[row] for row in rows))
+        found, _ = canonical_directions(learned, ridge=Canonical.ridge)
+        return np.asarray(np.linalg.qr(found[:, : self.start_directions])[0])
+
+    def _released(self, vectors: Embeddings, left_out: Matrix, centre: Vector, rng: np.random.Generator) -> Embeddings:
+        """Return the vectors with the centre along what is left out, and noise along the rest."""
+        dimensions, count = left_out.shape
+        length = self.noise * float(np.median(np.linalg.norm(vectors, axis=1)))
+        moved = vectors - centre + rng.standard_normal(vectors.shape) * (length / np.sqrt(dimensions - count))
+        # In double precision: an attack can blow up what rounding leaves along a direction that is left out.
+        return np.asarray(centre + moved - (moved @ left_out) @ left_out.T)
+
+
+def _learned(attacker: Attacker) -> NDArray[np.bool_]:
+    """Return, for each text, whether attacks are trained on it."""
+    learned = np.ones(len(attacker.words), dtype=np.bool_)
+    learned[list(attacker.held_out)] = False
+    return learned
+
+
+def _present(attacker: Attacker, attack: DifferentiableAttack) -> NDArray[np.bool_]:
+    """Return one row per text and one column per word that the attack knows: whether the text holds it."""
+    columns = {word: column for column, word in enumerate(attack.vocabulary)}
+    present = np.zeros((len(attacker.words), len(columns)), dtype=np.bool_)
+    for row, words in enumerate(attacker.words):
+        present[row, [columns[word] for word in words if word in columns]] = True
+    return present
+
+
+def _recalls(attacker: Attacker, attack: DifferentiableAttack, released: Embeddings) -> tuple[float, float]:
+    """Return the share of the held-out texts' words that the attack ranks first, and the share of one who guesses.
+
+    Each text is asked for as many words as it holds; who guesses names the most frequent words of the training texts.
+    """
+    import torch
+
+    held = [row for row in attacker.held_out if attacker.words[row]]
+    if not held:
+        raise InvalidInputError(f"none of {len(attacker.held_out)} held-out texts holds a sensitive word")
+    with torch.no_grad():
+        logits = attack.network(torch.from_numpy(released[held].astype(np.float32))).double().numpy()
+    present = _present(attacker, attack)
+    frequencies = np.broadcast_to(present[_learned(attacker)].mean(axis=0), logits.shape)
+    asked = np.array([len(attacker.words[row]) for row in held])
+    ranks = (np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1) for scores in (logits, frequencies))
+    read, guessed = (float(present[held][rank < asked[:, np.newaxis]].sum() / asked.sum()) for rank in ranks)
+    return read, guessed
+
+
+def _gradient_moment(
+    attacker: Attacker, attack: DifferentiableAttack, released: Embeddings, rng: np.random.Generator
+) -> Matrix:
+    """Return the second moment of the gradients of true words' logits, at the released vectors of training texts."""
+    import torch
+
+    rows, columns = np.nonzero(_present(attacker, attack) & _learned(attacker)[:, np.newaxis])
+    if rows.size < FEWEST_INSTANCES:
+        raise InvalidInputError(
+            f"gradients must be averaged over at least {FEWEST_INSTANCES} sensitive words, the training texts hold "
+            f"{rows.size} that the attack knows"
+        )
+    chosen = rng.permutation(rows.size)[:MOST_INSTANCES]
+    moment = np.zeros((released.shape[1], released.shape[1]))
+    for batch in np.split(chosen, range(_BATCH, chosen.size, _BATCH)):
+        inputs = torch.from_numpy(released[rows[batch]].astype(np.float32)).requires_grad_()
+        logits = attack.network(inputs).gather(1, torch.from_numpy(columns[batch, np.newaxis]))
+        # Rows don't mix in the network, so the gradient of the sum holds the gradient of each row's logit.
+        gradients = torch.autograd.grad(logits.sum(), inputs)[0].double().numpy()
+        moment += gradients.T @ gradients / chosen.size
+    return moment
+
+
+def _leading(moment: Matrix, left_out: Matrix, count: int) -> Matrix:
+    """Return the first eigenvectors of `moment` at right angles to what is left out already, `count` at most."""
+    rest = np.eye(len(moment)) - left_out @ left_out.T
+    sizes, axes = np.linalg.eigh(rest @ moment @ rest)
+    told = sizes[-count:] > LEAST_SHARE * np.trace(moment)
+    return np.asarray(axes[:, -count:][:, told][:, ::-1])

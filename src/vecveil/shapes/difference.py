@@ -1,0 +1,118 @@
+"""Noise along the directions in which the concept moves vectors: rotated, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.checks import fraction, one_of, positive
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.progress import Progress, silent
+from vecveil.shapes.corpus import WordedVectors
+from vecveil.shapes.erasure import required
+from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.normalisation import Normalisation, variances_from_weights
+from vecveil.shapes.pairs import ContrastPairs
+from vecveil.shapes.shape import NoiseShape
+
+Cost = Literal["none", "corpus"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Give a direction the more noise the further the concept moves vectors along it.
+
+    With C the second moment of the differences between a text and itself without the concept, Σ ∝ C^½ makes the mean
+    squared Mahalanobis length of a concept change as small as noise of its length can. With a cost W of noise it is
+    Σ ∝ W^-½ (W^½ C W^½)^½ W^-½ that does so for its cost tr(ΣW). Both are proved in docs/shape-proofs.md, for a floor
+    of zero; the floor adds the same noise along every axis.
+
+    Attributes:
+        cost: What noise costs: `none` counts it alike along every direction; `corpus` counts it by how much the texts
+            of the corpus differ there, which is how much it disturbs their similarities.
+        ridge: Added to the variance of every direction of the corpus where `cost` is `corpus`, over the mean variance:
+            noise where texts hardly differ is cheap, but not free.
+        normalise: How weights become variances.
+        floor: Smallest variance (the paper's δ).
+    """
+
+    cost: Cost = "none"
+    ridge: float = 0.1
+    normalise: Normalisation = "trace"
+    floor: float = 0.1
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    reads_corpus: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        one_of(self.cost, get_args(Cost), "cost")
+        positive(self.ridge, "ridge")
+        one_of(self.normalise, get_args(Normalisation), "normalisation")
+        fraction(self.floor, "floor")
+
+    def fit(
+        self,
+        pairs: ContrastPairs,
+        rng: np.random.Generator,
+        *,
+        corpus: WordedVectors | None = None,
+        progress: Progress = silent,
+    ) -> FittedShape:
+        """Return the shape, with how few directions the concept moves vectors along."""
+        del rng, progress
+        known = required(corpus, pairs, "difference")
+        moment = second_moment(pairs)
+        sizes, axes = principal_axes(moment)
+        weights = np.sqrt(sizes)
+        if self.cost == "corpus":
+            weights, axes = principal_axes(costed(moment, _cost(known.vectors, ridge=self.ridge)))
+        variances = variances_from_weights(weights, normalise=self.normalise, floor=self.floor)
+        facts = {
+            "top_tenth_share": float(sizes[: max(1, sizes.size // 10)].sum() / sizes.sum()),
+            "effective_directions": effective_directions(sizes),
+        }
+        return FittedShape(shape=NoiseShape(variances=variances, axes=axes), facts=facts)
+
+
+def second_moment(pairs: ContrastPairs) -> Matrix:
+    """Return C, the mean of d dᵀ over the differences d that the concept makes."""
+    differences = np.asarray(pairs.with_concept, dtype=np.float64) - pairs.without_concept
+    if not differences.any():
+        raise InvalidInputError(f"the concept moves none of {len(pairs)} vectors, so nothing can be learned from them")
+    return np.asarray(differences.T @ differences / len(pairs))
+
+
+def principal_axes(matrix: Matrix) -> tuple[Vector, Matrix]:
+    """Return the eigenvalues of a symmetric matrix without negative ones, largest first, and their eigenvectors."""
+    values, columns = np.linalg.eigh((matrix + matrix.T) / 2)
+    # What should be zero comes out as a rounding error of either sign.
+    return np.maximum(values[::-1], 0), np.asarray(columns[:, ::-1])
+
+
+def effective_directions(sizes: Vector) -> float:
+    """Return how many directions of equal size would be as spread out as `sizes` are: their participation ratio."""
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def costed(moment: Matrix, cost: Matrix) -> Matrix:
+    """Return W^-½ (W^½ C W^½)^½ W^-½, for a moment C and a cost W that has an inverse."""
+    root, inverse = _power(cost, 0.5), _power(cost, -0.5)
+    return np.asarray(inverse @ _power(root @ moment @ root, 0.5) @ inverse)
+
+
+def _cost(vectors: Embeddings, *, ridge: float) -> Matrix:
+    centred = np.asarray(vectors, dtype=np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
+    covariance = centred.T @ centred / len(centred)
+    level = float(np.trace(covariance)) / len(covariance)
+    if level <= 0:
+        raise InvalidInputError("all vectors of the corpus are the same, so they say nothing about the cost of noise")
+    return np.asarray(covariance + ridge * level * np.eye(len(covariance)))
+
+
+def _power(matrix: Matrix, exponent: float) -> Matrix:
+    sizes, axes = principal_axes(matrix)
+    return np.asarray((axes * sizes**exponent) @ axes.T)

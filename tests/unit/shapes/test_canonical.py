@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vecveil.core.arrays import Matrix
+from vecveil.core.errors import InvalidInputError
+from vecveil.shapes import ContrastPairs, FittedShape, LabelledCorpus
+from vecveil.shapes.canonical import Canonical, canonical_directions
+from vecveil.shapes.corpus import WordTable
+from vecveil.shapes.leace import leace_kernel
+
+DIMENSIONS, WORDS, ROWS = 10, 5, 400
+TINY = 1e-12
+
+
+def _planted() -> tuple[LabelledCorpus, ContrastPairs]:
+    """Return texts of which two in three hold one of five words, each readable to another degree, and their pairs."""
+    rng = np.random.default_rng(0)
+    mix = rng.standard_normal((DIMENSIONS, DIMENSIONS))
+    without = rng.standard_normal((ROWS, DIMENSIONS))
+    chosen = rng.integers(WORDS, size=ROWS)
+    held = np.arange(ROWS) % 3 > 0
+    change = np.zeros_like(without)
+    change[np.arange(ROWS), chosen] = np.linspace(4, 0.8, WORDS)[chosen]
+    vectors = (without + change * held[:, np.newaxis]) @ mix
+    words = tuple((f"word{chosen[row]}",) if held[row] else () for row in range(ROWS))
+    return LabelledCorpus(vectors=vectors, words=words), ContrastPairs(vectors[held], (without @ mix)[held])
+
+
+_CORPUS, _PAIRS = _planted()
+_PRESENT = WordTable.of(_CORPUS).present
+
+
+def _fit(corpus: LabelledCorpus = _CORPUS, **settings: Any) -> FittedShape:
+    return Canonical(**settings).fit(_PAIRS, np.random.default_rng(0), corpus=corpus)
+
+
+def _left(directions: Matrix, *, ridge: float = TINY) -> float:
+    """Return the sum, over the words, of what a linear reader explains of each once `directions` are left out.
+
+    Written as least squares on what is released, with none of the algebra of the learner: `ridge`, over the mean
+    variance, is what the reader pays for the square of its weights.
+    """
+    kept = np.linalg.qr(directions, mode="complete")[0][:, directions.shape[1] :]
+    vectors = _CORPUS.vectors - _CORPUS.vectors.mean(axis=0)
+    penalty = np.sqrt(ridge * (vectors**2).mean() * ROWS)
+    inputs = np.concatenate([vectors @ kept, penalty * np.eye(kept.shape[1])])
+    labels = (_PRESENT - _PRESENT.mean(axis=0)) / _PRESENT.std(axis=0)
+    targets = np.concatenate([labels, np.zeros((kept.shape[1], WORDS))])
+    weights = np.linalg.lstsq(inputs, targets, rcond=None)[0]
+    return WORDS - float(((targets - inputs @ weights) ** 2).sum()) / ROWS
+
+
+def _turned(directions: Matrix, size: float, rng: np.random.Generator) -> Matrix:
+    basis = np.linalg.qr(directions)[0]
+    return np.asarray(basis + size * rng.standard_normal(basis.shape))
+
+
+@pytest.mark.parametrize("ridge", [TINY, 0.2])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_no_other_directions_leave_less_to_a_linear_reader(count: int, ridge: float) -> None:
+    found, told = canonical_directions(_CORPUS, ridge=ridge)
+    least = _left(found[:, :count], ridge=ridge)
+    assert least == pytest.approx(float((told[count:] ** 2).sum()), abs=1e-9)
+    rng = np.random.default_rng(count)
+    anywhere = [rng.standard_normal((DIMENSIONS, count)) for _ in range(300)]
+    nearby = [_turned(found[:, :count], size, rng) for size in np.geomspace(1e-3, 0.5, 300)]
+    assert min(_left(directions, ridge=ridge) for directions in [*anywhere, *nearby]) > least
+
+
+def test_best_directions_by_another_measure_leave_more() -> None:
+    """The first directions of plain variance, or of the word means unweighted, are not the ones to leave out."""
+    found, _ = canonical_directions(_CORPUS, ridge=TINY)
+    centred = _CORPUS.vectors - _CORPUS.vectors.mean(axis=0)
+    variance = np.linalg.svd(centred, full_matrices=False)[2].T
+    means = np.linalg.svd(centred.T @ (_PRESENT - _PRESENT.mean(axis=0)))[0]
+    for other in (variance, means):
+        assert _left(other[:, :2]) > _left(found[:, :2]) + 0.01
+
+
+@pytest.mark.parametrize("ridge", [TINY, 0.2, 5.0])
+def test_all_directions_are_the_kernel_of_leace(ridge: float) -> None:
+    found, _ = canonical_directions(_CORPUS, ridge=ridge)
+    kernel = leace_kernel(_CORPUS.vectors, _PRESENT)
+    assert found.shape == kernel.shape == (DIMENSIONS, WORDS)
+    cosines = np.linalg.svd(np.linalg.qr(found)[0].T @ kernel)[1]
+    assert cosines == pytest.approx(np.ones(WORDS), abs=1e-9)
+    assert _left(found) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_shape_leaves_out_what_tells_most_and_the_mean_stands_in() -> None:
+    shape = _fit(directions=2, ridge=1e-9).shape
+    assert shape.axes is not None
+    found, _ = canonical_directions(_CORPUS, ridge=1e-9)
+    assert np.linalg.svd(np.linalg.qr(found[:, :2])[0].T @ shape.axes[:, :2])[1] == pytest.approx(np.ones(2))
+    assert list(shape.variances) == [np.inf] * 2 + [1.0] * (DIMENSIONS - 2)
+    assert shape.centre == pytest.approx(_CORPUS.vectors.mean(axis=0))
+
+
+def test_facts_tell_how_much_of_the_words_was_left_out() -> None:
+    some, all_of_them = (_fit(directions=count, ridge=TINY).facts for count in (2, 5))
+    assert (some["directions"], some["directions_of_words"]) == (2, 5)
+    found, told = canonical_directions(_CORPUS, ridge=TINY)
+    left = _left(found[:, :2]) / float((told**2).sum())
+    assert some["share_of_what_they_tell"] == pytest.approx(1 - left)
+    assert all_of_them["share_of_what_they_tell"] == pytest.approx(1)
+
+
+def test_search_that_must_stay_better_leaves_less_out() -> None:
+    counts = [_fit(keep=keep).facts["directions"] for keep in (0.999, 0.9, 0.3)]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+
+
+def test_the_same_corpus_gives_the_same_shape_whatever_the_seed() -> None:
+    first, second = (Canonical().fit(_PAIRS, np.random.default_rng(seed), corpus=_CORPUS) for seed in (0, 1))
+    assert first.facts == second.facts
+    assert np.array_equal(np.asarray(first.shape.axes), np.asarray(second.shape.axes))
+
+
+def test_more_directions_than_half_of_them_are_refused_with_their_number() -> None:
+    with pytest.raises(InvalidInputError, match=r"of 10 directions at most 5 can be left out, got directions 6"):
+        _fit(directions=6)
+
+
+def test_a_small_vocabulary_gives_no_more_directions_than_words() -> None:
+    corpus = LabelledCorpus(vectors=_CORPUS.vectors, words=tuple(words[:1] and ("one",) for words in _CORPUS.words))
+    found = Canonical(directions=4).fit(_PAIRS, np.random.default_rng(0), corpus=corpus)
+    assert found.facts["directions"] == 1
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        (LabelledCorpus(vectors=_CORPUS.vectors, words=((),) * ROWS), "no text of the corpus holds a sensitive word"),
+        (
+            LabelledCorpus(vectors=np.ones((ROWS, DIMENSIONS)), words=_CORPUS.words),
+            "vectors of the corpus are the same",
+        ),
+    ],
+)
+def test_a_corpus_that_says_nothing_is_refused(corpus: LabelledCorpus, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        _fit(corpus)
+
+
+def test_a_corpus_is_needed() -> None:
+    with pytest.raises(InvalidInputError, match="the shape 'canonical' reads the whole corpus"):
+        Canonical().fit(_PAIRS, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"directions": -1}, "directions must be a whole number of at least 0, got -1"),
+        ({"keep": 0.0}, "keep must lie between 0 and 1, got 0.0"),
+        ({"ridge": 0.0}, "ridge must be a finite number above zero, got 0.0"),
+    ],
+)
+def test_settings_are_checked_at_birth(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        Canonical(**settings)
