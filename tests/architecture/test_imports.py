@@ -64,7 +64,6 @@ def test_numpys_own_generators_never_make_noise() -> None:
     }
     allowed = {
         "audit/frontier/bench.py",
-        "audit/frontier/contender.py",
         "audit/frontier/level.py",
         "audit/frontier/run.py",
         "audit/frontier/yardstick.py",

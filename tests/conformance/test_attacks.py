@@ -40,6 +40,7 @@ SETTINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ({"releases": 2, "settings": MLC}, {}),
         ({"releases": 3, "base": "nearest", "embed": embed_words}, {}),
     ],
+    "boosted": [({}, {"rounds": 10, "landmarks": 20}), ({"most": 8, "components": 4, "leaves": 8}, {"rounds": 5})],
     "geia": [({**GEIA, "epochs": 40}, {"epochs": 3, "dropout": 0.1})],
     "mlc": [(MLC, {"epochs": 6}), ({**MLC, "hidden": (), "batch_size": 40, "rarest": 2}, {"epochs": 3})],
     "nearest": [({}, {}), ({"embed": embed_words, "neighbours": 5}, {})],

@@ -15,6 +15,7 @@ from vecveil.concepts.terms import Terms
 from vecveil.testing.concepts import check_concept
 
 _NEGATIVE = Passage("It was warm  again , and the cat slept.")
+_NOTHING_AT_ALL = Passage("It wasn't  so again , and they were all on it.")
 
 
 def _token_classification(folder: Path) -> dict[str, Any]:
@@ -24,6 +25,7 @@ def _token_classification(folder: Path) -> dict[str, Any]:
 
 _SETTINGS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "annotated": lambda _: {"labels": ["Disease"]},
+    "content-words": lambda _: {"at-least": 4, "share": 0.25},
     "entities": lambda _: {"labels": ["PERSON", "GPE"]},
     "patterns": lambda _: {"patterns": {"AGE": r"\d+ years", "ID": ["#\\d+", "N\\d"]}, "timeout": 5},
     "presidio": lambda _: {"entities": ["PERSON", "EMAIL_ADDRESS"], "score": 0.4},
@@ -33,6 +35,7 @@ _SETTINGS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 _POSITIVE = {
     "annotated": Passage("He has gout.", (Span(7, 11, "Disease"),)),
+    "content-words": Passage("He has gout, and heart\nfailure at 68."),
     "entities": Passage("Angela Merkel flew to Berlin."),
     "patterns": Passage("She is 40 years old, case #17."),
     "presidio": Passage("Angela Merkel wrote to jane.doe@example.com again."),
@@ -49,7 +52,8 @@ def _build(name: str, folder: Path) -> Concept:
 def test_every_concept_keeps_the_contract(name: str, tmp_path: Path) -> None:
     concept = _build(name, tmp_path)
     assert concept.kind == name
-    check_concept(concept, positive=_POSITIVE[name], negative=_NEGATIVE)
+    negative = _NOTHING_AT_ALL if name == "content-words" else _NEGATIVE
+    check_concept(concept, positive=_POSITIVE[name], negative=negative)
 
 
 def test_a_union_keeps_the_contract(tmp_path: Path) -> None:

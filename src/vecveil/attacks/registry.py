@@ -12,6 +12,7 @@ ATTACKS: Registry[type[Attack]] = Registry(
     kind="attack",
     builtin={
         "averaging": "vecveil.attacks.averaging:Averaging",
+        "boosted": "vecveil.attacks.boosted:Boosted",
         "geia": "vecveil.attacks.geia:Geia",
         "mlc": "vecveil.attacks.mlc:Mlc",
         "nearest": "vecveil.attacks.nearest:NearestNeighbour",

@@ -16,6 +16,7 @@ from vecveil.cli.demo_results import comparison, keep_picture
 from vecveil.cli.marking import marked
 from vecveil.cli.options import FILE, Stopped
 from vecveil.core.errors import InvalidInputError
+from vecveil.shapes.registry import DEFAULT_SHAPE
 
 if TYPE_CHECKING:
     from vecveil.concepts import Concept
@@ -31,7 +32,7 @@ ten nearest neighbours that stay, with both sides protected, and with documents 
 
 
 @click.command(short_help="Go the whole way on the bundled sample.")
-@click.option("--shape", default="hard-concrete", show_default=True, help="Shape learner.")
+@click.option("--shape", default=DEFAULT_SHAPE, show_default=True, help="Shape learner.")
 @click.option("--preset", help="Named settings of the shape learner, such as 'paper'.")
 @click.option("--embedder", default="minilm", show_default=True, help="Embedder, as for learn.")
 @click.option(

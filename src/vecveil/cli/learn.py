@@ -125,6 +125,7 @@ def learn(
     from vecveil.cli.calibration import calibration_table
     from vecveil.cli.show import show_veil
     from vecveil.concepts import load_concept
+    from vecveil.concepts.content_words import ContentWords
     from vecveil.veil import learn as learn_veil
     from vecveil.veil import read_passages
     from vecveil.veil.recording import opened
@@ -142,6 +143,9 @@ def learn(
     where = None if public_file is not None else chosen_ledger(ledger, no_ledger=no_ledger)
     parsed = dict(setting_of(setting) for setting in settings)
     concept = load_concept(concept_file)
+    if isinstance(concept, ContentWords):
+        # Every text holds some of them, and some hold nothing else.
+        choices.update(allow_everywhere=True, drop_empty=True)
     passages = read_passages(
         texts_file or public_file or "",
         text_column=text_column,

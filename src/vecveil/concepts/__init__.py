@@ -8,6 +8,7 @@ from typing import Literal, get_args
 # Every kind is imported here, before the functions below take the names of the modules that hold them.
 from vecveil.concepts.annotated import Annotated
 from vecveil.concepts.concept import Concept
+from vecveil.concepts.content_words import ContentWords
 from vecveil.concepts.contrast import ContrastSet, contrast_set
 from vecveil.concepts.entities import Entities
 from vecveil.concepts.passage import Passage
@@ -32,6 +33,7 @@ __all__ = [
     "Span",
     "Union",
     "annotated",
+    "anything",
     "contrast_set",
     "dump_concept",
     "entities",
@@ -100,3 +102,13 @@ def presidio(*entities: str, score: float = 0.5, language: str = "en", model: st
 def annotated(*labels: str) -> Concept:
     """Return the concept of the annotations that came with the texts: those with `labels`, or all of them."""
     return Annotated(labels=labels)
+
+
+def anything(*, at_least: int = 3, share: float = 0.5) -> Concept:
+    """Return the concept of every content word of English texts, for when nothing in particular is to be named.
+
+    Args:
+        at_least: Letters from which a word counts; one with a digit in it counts at any length.
+        share: Share of a text's content words that a contrast takes out, one at the least; 1 for all of them.
+    """
+    return ContentWords(at_least=at_least, share=share)

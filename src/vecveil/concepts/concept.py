@@ -30,6 +30,10 @@ class Concept(ABC):
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return, for each passage, the spans that belong to the concept, in order and disjoint."""
 
+    def find_contrast(self, passages: Sequence[Passage]) -> list[Spans]:
+        """Return, for each passage, the spans whose absence makes the contrast: all of the concept for most kinds."""
+        return self.find_all(passages)
+
     def settings(self) -> dict[str, Any]:
         """Return the concept as the TOML table that would build it again. Holds private terms."""
         return settings_of(self)

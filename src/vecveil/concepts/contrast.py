@@ -111,7 +111,7 @@ def _find(concept: Concept, corpus: Sequence[Passage], progress: Progress) -> li
     for start in progress(
         starts, label="finding the concept", total=rest, weigh=lambda start: min(_CHUNK, rest - start)
     ):
-        found += concept.find_all(corpus[start : start + _CHUNK])
+        found += concept.find_contrast(corpus[start : start + _CHUNK])
     return found
 
 

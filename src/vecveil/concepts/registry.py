@@ -9,6 +9,7 @@ CONCEPTS: Registry[type[Concept]] = Registry(
     kind="concept",
     builtin={
         "annotated": "vecveil.concepts.annotated:Annotated",
+        "content-words": "vecveil.concepts.content_words:ContentWords",
         "entities": "vecveil.concepts.entities:Entities",
         "patterns": "vecveil.concepts.patterns:Patterns",
         "presidio": "vecveil.concepts.presidio:Presidio",

@@ -24,23 +24,29 @@ from pathlib import Path
 from typing import Any
 
 from vecveil.concepts.concept import Concept
+from vecveil.concepts.content_words import ContentWords
 from vecveil.concepts.registry import CONCEPTS
 from vecveil.concepts.settings import checked_value
 from vecveil.concepts.union import Union
 from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
+ANYTHING = Path("anything")
+"""Stands for every content word where there is no file of that name."""
+
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def load_concept(path: str | Path) -> Concept:
-    """Return the concept that a TOML file describes.
+    """Return the concept that a TOML file describes; `anything`, where no file has that name, is every content word.
 
     Raises:
         ArtifactError: When the file cannot be read or is not TOML.
         InvalidInputError: When it does not describe a concept.
     """
     path = Path(path)
+    if path == ANYTHING and not path.exists():
+        return ContentWords()
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -46,8 +46,11 @@ class Union(Concept):
 
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return what any part finds in each passage; overlapping finds are merged."""
-        by_part = [part.find_all(passages) for part in self.parts]
-        return [disjoint(chain.from_iterable(found)) for found in zip(*by_part, strict=True)]
+        return _together([part.find_all(passages) for part in self.parts])
+
+    def find_contrast(self, passages: Sequence[Passage]) -> list[Spans]:
+        """Return what any part takes out of each passage to make the contrast."""
+        return _together([part.find_contrast(passages) for part in self.parts])
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -62,3 +65,7 @@ class Union(Concept):
     def summary(self) -> Mapping[str, Any]:
         """Return the summaries of the parts; the name is its owner's and stays out."""
         return {"kind": self.kind, "parts": [dict(part.summary()) for part in self.parts]}
+
+
+def _together(by_part: list[list[Spans]]) -> list[Spans]:
+    return [disjoint(chain.from_iterable(found)) for found in zip(*by_part, strict=True)]

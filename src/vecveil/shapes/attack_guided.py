@@ -8,31 +8,20 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, not_negative, one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.attacker import Attacker, DifferentiableAttack
+from vecveil.shapes.attacker import Attacker
 from vecveil.shapes.canonical import Canonical, canonical_directions
 from vecveil.shapes.corpus import LabelledCorpus
 from vecveil.shapes.erasure import erasing, most_directions
+from vecveil.shapes.guidance import gradient_moment, leading, learned_rows, read_and_guessed
 from vecveil.shapes.learner import FittedShape
 from vecveil.shapes.pairs import ContrastPairs
 
 Start = Literal["nothing", "canonical"]
-
-FEWEST_INSTANCES = 10
-"""Words in texts that gradients are averaged over at the least; with fewer they would tell of single texts."""
-
-LEAST_SHARE = 1e-9
-"""Share of the squared gradients below which what lies along a direction is rounding."""
-
-MOST_INSTANCES = 2048
-"""Words in texts that gradients are averaged over at the most, chosen at random: main directions need no more."""
-
-_BATCH = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +89,11 @@ class AttackGuided:
         for _ in range(self.rounds):
             released = self._released(attacker.vectors, left_out, centre, rng)
             attack = attacker.train(released, rng, progress=progress)
-            recall, guessed = _recalls(attacker, attack, released)
+            recall, guessed = read_and_guessed(attacker, attack, released)
             recalls.append(recall)
             if recall <= guessed:
                 break
-            found = _leading(_gradient_moment(attacker, attack, released, rng), left_out, self.directions)
+            found = leading(gradient_moment(attacker, attack, released, rng), left_out, self.directions)
             left_out, _ = np.linalg.qr(np.column_stack([left_out, found]))
             done += 1
         if not left_out.shape[1]:
@@ -134,7 +123,7 @@ class AttackGuided:
         """Return what is left out before the first round, as orthonormal columns."""
         if self.start == "nothing":
             return np.zeros((attacker.vectors.shape[1], 0))
-        rows = np.flatnonzero(_learned(attacker)).tolist()
+        rows = np.flatnonzero(learned_rows(attacker)).tolist()
         learned = LabelledCorpus(vectors=attacker.vectors[rows], words=tuple(attacker.words[row] for row in rows))
         found, _ = canonical_directions(learned, ridge=Canonical.ridge)
         return np.asarray(np.linalg.qr(found[:, : self.start_directions])[0])
@@ -146,70 +135,3 @@ class AttackGuided:
         moved = vectors - centre + rng.standard_normal(vectors.shape) * (length / np.sqrt(dimensions - count))
         # In double precision: an attack can blow up what rounding leaves along a direction that is left out.
         return np.asarray(centre + moved - (moved @ left_out) @ left_out.T)
-
-
-def _learned(attacker: Attacker) -> NDArray[np.bool_]:
-    """Return, for each text, whether attacks are trained on it."""
-    learned = np.ones(len(attacker.words), dtype=np.bool_)
-    learned[list(attacker.held_out)] = False
-    return learned
-
-
-def _present(attacker: Attacker, attack: DifferentiableAttack) -> NDArray[np.bool_]:
-    """Return one row per text and one column per word that the attack knows: whether the text holds it."""
-    columns = {word: column for column, word in enumerate(attack.vocabulary)}
-    present = np.zeros((len(attacker.words), len(columns)), dtype=np.bool_)
-    for row, words in enumerate(attacker.words):
-        present[row, [columns[word] for word in words if word in columns]] = True
-    return present
-
-
-def _recalls(attacker: Attacker, attack: DifferentiableAttack, released: Embeddings) -> tuple[float, float]:
-    """Return the share of the held-out texts' words that the attack ranks first, and the share of one who guesses.
-
-    Each text is asked for as many words as it holds; who guesses names the most frequent words of the training texts.
-    """
-    import torch
-
-    held = [row for row in attacker.held_out if attacker.words[row]]
-    if not held:
-        raise InvalidInputError(f"none of {len(attacker.held_out)} held-out texts holds a sensitive word")
-    with torch.no_grad():
-        logits = attack.network(torch.from_numpy(released[held].astype(np.float32))).double().numpy()
-    present = _present(attacker, attack)
-    frequencies = np.broadcast_to(present[_learned(attacker)].mean(axis=0), logits.shape)
-    asked = np.array([len(attacker.words[row]) for row in held])
-    ranks = (np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1) for scores in (logits, frequencies))
-    read, guessed = (float(present[held][rank < asked[:, np.newaxis]].sum() / asked.sum()) for rank in ranks)
-    return read, guessed
-
-
-def _gradient_moment(
-    attacker: Attacker, attack: DifferentiableAttack, released: Embeddings, rng: np.random.Generator
-) -> Matrix:
-    """Return the second moment of the gradients of true words' logits, at the released vectors of training texts."""
-    import torch
-
-    rows, columns = np.nonzero(_present(attacker, attack) & _learned(attacker)[:, np.newaxis])
-    if rows.size < FEWEST_INSTANCES:
-        raise InvalidInputError(
-            f"gradients must be averaged over at least {FEWEST_INSTANCES} sensitive words, the training texts hold "
-            f"{rows.size} that the attack knows"
-        )
-    chosen = rng.permutation(rows.size)[:MOST_INSTANCES]
-    moment = np.zeros((released.shape[1], released.shape[1]))
-    for batch in np.split(chosen, range(_BATCH, chosen.size, _BATCH)):
-        inputs = torch.from_numpy(released[rows[batch]].astype(np.float32)).requires_grad_()
-        logits = attack.network(inputs).gather(1, torch.from_numpy(columns[batch, np.newaxis]))
-        # Rows don't mix in the network, so the gradient of the sum holds the gradient of each row's logit.
-        gradients = torch.autograd.grad(logits.sum(), inputs)[0].double().numpy()
-        moment += gradients.T @ gradients / chosen.size
-    return moment
-
-
-def _leading(moment: Matrix, left_out: Matrix, count: int) -> Matrix:
-    """Return the first eigenvectors of `moment` at right angles to what is left out already, `count` at most."""
-    rest = np.eye(len(moment)) - left_out @ left_out.T
-    sizes, axes = np.linalg.eigh(rest @ moment @ rest)
-    told = sizes[-count:] > LEAST_SHARE * np.trace(moment)
-    return np.asarray(axes[:, -count:][:, told][:, ::-1])

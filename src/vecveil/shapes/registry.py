@@ -36,6 +36,8 @@ def build_learner(name: str, *, preset: str | None = None, settings: Mapping[str
     chosen: dict[str, Any] = {}
     if preset is not None:
         if not learner.presets:
-            raise InvalidInputError(f"the shape {name!r} has no presets, got preset {preset!r}")
+            others = [one for one in SHAPE_LEARNERS.names() if preset in SHAPE_LEARNERS.load(one).presets]
+            hint = f"; {' and '.join(map(repr, others))} have one of that name" if others else ""
+            raise InvalidInputError(f"the shape {name!r} has no presets, got preset {preset!r}{hint}")
         chosen.update(learner.presets[one_of(preset, learner.presets, f"preset of {name!r}")])
     return build(SHAPE_LEARNERS, name, chosen | dict(settings or {}))

@@ -12,7 +12,7 @@ from vecveil.core.errors import InvalidInputError, UnknownNameError
 
 
 def test_attacks_go_by_the_names_that_users_know() -> None:
-    assert ATTACKS.names() == ["averaging", "geia", "mlc", "nearest", "vec2text"]
+    assert ATTACKS.names() == ["averaging", "boosted", "geia", "mlc", "nearest", "vec2text"]
 
 
 @pytest.mark.parametrize("name", ATTACKS.names())

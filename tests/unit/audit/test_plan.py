@@ -26,6 +26,7 @@ def test_a_plan_is_plain_data() -> None:
         "seeds": [0],
         "copies": 2,
         "keyed": False,
+        "near_copies": None,
         "tolerance": 0.2,
         "examples": 6,
         "judge": "",

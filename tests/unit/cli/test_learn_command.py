@@ -47,7 +47,8 @@ def test_learning_writes_a_veil_and_tells_what_is_in_it(run: CommandLine, corpus
 
 
 def test_settings_and_presets_reach_the_learner(run: CommandLine, corpus: Path, model_folder: Path) -> None:
-    options = ("--embedder", model_folder, "--preset", "paper", "--set", "epochs=2", "--set", "hidden=[8]")
+    named = ("--shape", "hard-concrete", "--preset", "paper")
+    options = ("--embedder", model_folder, *named, "--set", "epochs=2", "--set", "hidden=[8]")
     outcome = run("learn", "concept.toml", "notes.txt", "--out", "a.veil", *options)
     assert outcome.code == 0, outcome.err
     learner = Veil.load(corpus / "a.veil").provenance.learner
@@ -75,12 +76,13 @@ def test_square_brackets_in_a_name_are_just_letters(
     [
         (("--shape", "unifrom"), ("unknown shape 'unifrom'", "did you mean 'uniform'")),
         (("--mechanism", "laplase"), ("'laplase'", "did you mean 'laplace'")),
-        (("--preset", "papers"), ("'papers'", "did you mean 'paper'")),
-        (("--set", "epoch=3"), ("'epoch'", "did you mean 'epochs'")),
+        (("--shape", "hard-concrete", "--preset", "papers"), ("'papers'", "did you mean 'paper'")),
+        (("--preset", "paper"), ("'canonical' has no presets", "'hard-concrete' and")),
+        (("--shape", "hard-concrete", "--set", "epoch=3"), ("'epoch'", "did you mean 'epochs'")),
         (("--set", "epochs"), ("--set takes NAME=VALUE", "'epochs'")),
-        (("--set", "epochs=none"), ("epochs", "'none'")),
-        (("--set", "hidden=5"), ("hidden", "5")),
-        (("--set", "held-out=abc"), ("held_out", "'abc'")),
+        (("--shape", "hard-concrete", "--set", "epochs=none"), ("epochs", "'none'")),
+        (("--shape", "hard-concrete", "--set", "hidden=5"), ("hidden", "5")),
+        (("--shape", "hard-concrete", "--set", "held-out=abc"), ("held_out", "'abc'")),
         (("--embedder", "minilmm"), ("'minilmm'", "did you mean 'minilm'")),
         (("--embedder", "precomputed:x.parquet"), ("precomputed:FILE.parquet@MODEL",)),
         (("--text-column", "txt"), ("'txt'", "did you mean 'text'")),
@@ -154,3 +156,11 @@ def test_texts_are_private_or_public(run: CommandLine, corpus: Path, texts: tupl
     before = listing(corpus)
     check_refusal(run("learn", "concept.toml", *texts, "--out", "a.veil"), "--public", named)
     assert listing(corpus) == before
+
+
+def test_anything_takes_the_place_of_a_concept_file(run: CommandLine, corpus: Path, model_folder: Path) -> None:
+    outcome = run("learn", "anything", "notes.txt", "--out", "a.veil", "--embedder", model_folder)
+    assert outcome.code == 0, outcome.err
+    veil = Veil.load(corpus / "a.veil")
+    assert veil.provenance.concept == {"kind": "content-words", "at_least": 3, "share": 0.5}
+    assert veil.shape.released < veil.shape.dimensions

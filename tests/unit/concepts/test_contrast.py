@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from vecveil.concepts.content_words import ContentWords
 from vecveil.concepts.contrast import ContrastSet, contrast_set
 from vecveil.concepts.passage import Passage
 from vecveil.concepts.terms import Terms
@@ -69,6 +70,15 @@ def test_texts_that_removal_empties_must_be_dropped_by_name() -> None:
 def test_a_corpus_of_nothing_but_the_concept_is_an_error() -> None:
     with pytest.raises(InvalidInputError, match=r"all 1 text\(s\) with the concept are empty"):
         contrast_set(_ILLNESS, ["gout", "well"], drop_empty=True)
+
+
+def test_a_contrast_takes_out_what_the_concept_says_it_should() -> None:
+    text = "Anna has gout, asthma and a cough since Monday."
+    pairs = contrast_set(ContentWords(), [text], allow_everywhere=True)
+    found = ContentWords().find(text)
+    assert pairs.counts == {"WORD": 3}
+    assert len(found) == 5
+    assert len(ContentWords().find(pairs.without_concept[0])) == 2
 
 
 def test_an_unknown_kind_of_contrast_gets_a_guess() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from vecveil.concepts.annotated import Annotated
+from vecveil.concepts.content_words import ContentWords
 from vecveil.concepts.passage import Passage
 from vecveil.concepts.patterns import Patterns
 from vecveil.concepts.span import Span
@@ -58,3 +59,11 @@ def test_its_summary_holds_those_of_its_parts_but_not_its_name() -> None:
 def test_only_a_union_has_a_name() -> None:
     assert Union(parts=(_TERMS,), name="illness").name == "illness"
     assert _TERMS.name == ""
+
+
+def test_a_contrast_takes_out_what_each_part_would() -> None:
+    passage = Passage("Anna has gout, asthma and a cough since Monday.")
+    part = ContentWords()
+    assert Union(parts=(part,), name="anything").find_contrast([passage]) == part.find_contrast([passage])
+    together = (part | Terms(terms=("has",))).find_contrast([passage])[0]
+    assert len(together) == len(part.find_contrast([passage])[0]) + 1

@@ -42,6 +42,7 @@ class Bench:
     redacted: Rewritten
     copies: int = 2
     _evidence: dict[int, tuple[ContrastPairs, LabelledTexts]] = field(default_factory=dict, repr=False)
+    _fitted: dict[tuple[Contender, int | None, int], Fitted] = field(default_factory=dict, repr=False)
 
     @cached_property
     def signal(self) -> float:
@@ -56,12 +57,21 @@ class Bench:
         return self._evidence[seed]
 
     def fitted(self, contender: Contender, directions: int | None, seed: int) -> Fitted:
-        """Return the contender's shape with that many directions left out."""
-        return fit(contender.with_directions(directions), *self.evidence(seed), np.random.default_rng(seed))
+        """Return the contender's shape with that many directions left out; it is learned once for all levels."""
+        key = contender, directions, seed
+        if key not in self._fitted:
+            learner, rng = contender.with_directions(directions), np.random.default_rng(seed)
+            self._fitted[key] = fit(learner, *self.evidence(seed), rng)
+        return self._fitted[key]
 
     def members(self, contender: Contender, seed: int) -> Iterator[tuple[int | None, Fitted]]:
         """Yield every number of directions that the contender can leave out, with its shape."""
-        yield from contender.members(*self.evidence(seed), seed)
+        for count in contender.counts(self.corpus.clean.shape[1]):
+            fitted = self.fitted(contender, count, seed)
+            yield count, fitted
+            if count is not None and fitted.shape.dimensions - fitted.shape.released < count:
+                # The words of a small vocabulary span no more directions than these.
+                return
 
     def noise_at(self, level: float, fitted: Fitted, seed: int) -> float | None:
         """Return the noise that a shape can bear at a level of utility; None where it can't keep that much."""

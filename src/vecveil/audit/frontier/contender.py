@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from vecveil.audit.budgets import Budget
 from vecveil.audit.defences import Noise
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.specs import parse_spec
 from vecveil.mechanisms import MECHANISMS
-from vecveil.shapes import SHAPE_LEARNERS, ContrastPairs, ShapeLearner, build_learner
+from vecveil.shapes import SHAPE_LEARNERS, ShapeLearner, build_learner
 from vecveil.shapes.erasure import most_directions
-from vecveil.veil.fitting import Fitted, fit
-from vecveil.veil.labelled import LabelledTexts
+from vecveil.veil.fitting import Fitted
 
 COUNTS = (1, 2, 4, 8, 12, 20, 32, 48, 64, 96, 128, 192, 256, 384)
 """Numbers of directions that are tried."""
@@ -62,15 +58,9 @@ class Contender:
         learner: ShapeLearner = settings if count is None else replace(settings, directions=count)
         return learner
 
-    def members(self, pairs: ContrastPairs, corpus: LabelledTexts, seed: int) -> Iterator[tuple[int | None, Fitted]]:
-        """Yield each number of directions, the fewest first, with its shape; None with the only one."""
-        most = most_directions(pairs.dimensions)
-        for count in (number for number in COUNTS if number <= most) if self.family else (None,):
-            fitted = fit(self.with_directions(count), pairs, corpus, np.random.default_rng(seed))
-            yield count, fitted
-            if count is not None and fitted.shape.dimensions - fitted.shape.released < count:
-                # The words of a small vocabulary span no more directions than these.
-                return
+    def counts(self, dimensions: int) -> tuple[int | None, ...]:
+        """Return the numbers of directions to try, the fewest first; None where there is nothing to choose."""
+        return tuple(number for number in COUNTS if number <= most_directions(dimensions)) if self.family else (None,)
 
 
 def at_noise(fitted: Fitted, ratio: float, signal: float) -> Noise:
