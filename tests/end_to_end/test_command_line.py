@@ -153,7 +153,7 @@ def test_the_whole_way_with_a_real_model(run: CommandLine, work: Path) -> None:
     (work / "notes.txt").write_text("\n".join(sentences))
     concept = samples.concept_path()
     assert run("concept", concept, "notes.txt").code == 0
-    learned = run("learn", concept, "notes.txt", "--out", "a.veil", "--set", "epochs=5")
+    learned = run("learn", concept, "notes.txt", "--out", "a.veil")
     assert learned.code == 0, learned.err
     assert run("show", "a.veil").code == 0
     assert "all-MiniLM-L6-v2" in " ".join(run("guarantee", "a.veil", "--noise-ratio", "1").out.split())

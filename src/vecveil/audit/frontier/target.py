@@ -12,7 +12,7 @@ from vecveil.audit.frontier.contender import Contender
 from vecveil.audit.frontier.plan import GUIDE
 from vecveil.audit.frontier.prepare import make_bench
 from vecveil.audit.prepare import attack_of
-from vecveil.concepts import Concept, Passage
+from vecveil.concepts import Concept, Passage, contrast_set
 from vecveil.concepts.passage import passages as as_passages
 from vecveil.core.checks import fraction
 from vecveil.core.errors import InvalidInputError
@@ -81,6 +81,9 @@ def learn_to_target(
     spec = shape + (f":{preset}" if preset else "")
     contender = Contender(spec, tuple((settings or {}).items()))
     corpus = as_passages(texts)
+    # What `learn` would refuse in the end should not come to light after minutes of measuring.
+    known = {name: choices[name] for name in ("drop_empty", "allow_everywhere") if name in choices}
+    contrast_set(concept, corpus, kind=choices.get("contrast", "removal"), seed=seed, progress=progress, **known)
     bench = make_bench(
         concept,
         corpus,
@@ -101,14 +104,14 @@ def learn_to_target(
         progress=progress,
     )
     choice = found.points[found.chosen].choice
-    known = {} if choice.directions is None else {"directions": choice.directions}
+    found_settings = {} if choice.directions is None else {"directions": choice.directions}
     veil = learn(
         concept,
         corpus,
         embedder=embedder,
         shape=shape,
         preset=preset,
-        settings={**(settings or {}), **known},
+        settings={**(settings or {}), **found_settings},
         cache=cache,
         seed=seed,
         progress=progress,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.corpora import QUICK, toy_concept, toy_texts
+from support.corpora import ILLNESSES, QUICK, toy_concept, toy_texts
 from support.embedders import WordEmbedder
 
 from vecveil.audit import AuditFolder
@@ -170,6 +170,13 @@ def test_a_target_becomes_a_veil_with_its_budget() -> None:
     assert veil.epsilon is not None
     assert veil.shape.dimensions - veil.shape.released == choice.directions
     assert veil.mechanism_at(veil.epsilon).noise_ratio(veil.typical.signal) == pytest.approx(choice.noise_ratio)
+
+
+def test_what_learning_would_refuse_is_refused_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bench, "attacked", None)
+    texts = [*toy_texts(), ILLNESSES[0]]
+    with pytest.raises(InvalidInputError, match="drop_empty"):
+        learn_to_target(toy_concept(), texts, Target(keep_utility=0.8, attack=QUICK), embedder=WordEmbedder())
 
 
 @pytest.mark.parametrize(
