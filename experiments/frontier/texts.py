@@ -15,6 +15,9 @@ HERE = Path(__file__).parent
 OTHERS = 1.5
 """Texts without the concept for each text with it, where a benchmark has far more of them."""
 
+TEN_THOUSAND = 10_000
+"""Sentences of the corpus that goes to a target."""
+
 
 def main() -> None:
     """Write one Parquet file of texts for each concept."""
@@ -26,6 +29,8 @@ def main() -> None:
     sets = {name: _sentences(asked.data / name / f"{name}.parquet") for name in ("sts12", "sts14", "stsb")}
     _write(asked.out / "entities.parquet", sets["sts12"])
     everything = list(dict.fromkeys(text for texts in sets.values() for text in texts))
+    chosen = np.random.default_rng(0).permutation(len(everything))[:TEN_THOUSAND]
+    _write(asked.out / "ten.parquet", [everything[row] for row in chosen])
     for name in ("countries", "days"):
         _write(asked.out / f"{name}.parquet", _balanced(everything, name))
 
