@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vecveil.audit.table import Table
+from vecveil.core.arrays import evenly
 from vecveil.core.checks import at_least, one_of
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 
@@ -133,6 +132,4 @@ def _present(table: Table, choices: Sequence[str]) -> str:
 
 
 def _evenly(items: Sequence[str], count: int | None) -> Sequence[str]:
-    if count is None or count >= len(items):
-        return items
-    return [items[place] for place in np.linspace(0, len(items) - 1, count).astype(int)]
+    return [items[place] for place in evenly(len(items), count)]

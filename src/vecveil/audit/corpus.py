@@ -16,7 +16,7 @@ from vecveil.audit.defences import Embed
 from vecveil.audit.near_copies import near_groups
 from vecveil.concepts import Concept, Passage, SensitiveToken, contrast_set, sensitive_tokens
 from vecveil.concepts.span import Spans
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, evenly
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
@@ -84,7 +84,7 @@ class AuditCorpus:
         if contrast.unseen:
             unseen = ", ".join(contrast.unseen)
             warnings.warn(f"nothing was found for {unseen}: not audited", VecveilWarning, stacklevel=2)
-        chosen = np.unique(np.linspace(0, len(contrast) - 1, min(MOST_PAIRS, len(contrast))).astype(int))
+        chosen = evenly(len(contrast), MOST_PAIRS)
         held = tuple(passages[contrast.rows[pair]] for pair in chosen)
         removed = tuple(Passage(contrast.without_concept[pair]) for pair in chosen)
         return cls(

@@ -47,7 +47,13 @@ from vecveil.cli.several import CommandOfNumbers, SeveralNumbers
     help="Shares of undefended utility.  [default: 0.99 0.97 0.95 0.9]",
 )
 @click.option("--seed", "seeds", cls=SeveralNumbers, type=int, metavar="N…", help="Repetitions.  [default: 0 1 2 3 4]")
-@click.option("--guide", metavar="ATTACK", help="The attack by which numbers of directions are chosen.")
+@click.option(
+    "--guide",
+    "guides",
+    multiple=True,
+    metavar="ATTACK",
+    help="An attack by which numbers of directions are chosen; several by their mean.  [default: mlc, nearest]",
+)
 @click.option(
     "--near-copies",
     type=float,
@@ -67,7 +73,7 @@ def frontier(
     tasks: tuple[str, ...],
     levels: tuple[float, ...],
     seeds: tuple[int, ...],
-    guide: str | None,
+    guides: tuple[str, ...],
     near_copies: float | None,
     embedder: str,
     cache: Path | None,
@@ -92,7 +98,7 @@ def frontier(
         "levels": levels,
         "seeds": seeds,
         "tasks": tasks,
-        **({} if guide is None else {"guide": guide}),
+        "guides": guides,
     }
     plan = FrontierPlan(near_copies=near_copies, **{name: value for name, value in asked.items() if value})
     concept = load_concept(concept_file)

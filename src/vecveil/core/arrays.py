@@ -22,3 +22,9 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     copy = np.array(array, dtype=np.float64)
     copy.setflags(write=False)
     return copy
+
+
+def evenly(rows: int, most: int | None = None) -> NDArray[np.intp]:
+    """Return the numbers of at most `most` of so many rows, spread evenly from the first to the last; None for all."""
+    count = rows if most is None else min(rows, most)
+    return np.unique(np.linspace(0, max(rows - 1, 0), count).astype(np.intp))

@@ -14,7 +14,7 @@ from vecveil.core.checks import at_least, not_negative, one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.attacker import Attacker
-from vecveil.shapes.canonical import Canonical, canonical_directions
+from vecveil.shapes.canonical import Canonical, analyse
 from vecveil.shapes.corpus import LabelledCorpus
 from vecveil.shapes.erasure import erasing, most_directions
 from vecveil.shapes.guidance import gradient_moment, leading, learned_rows, read_and_guessed
@@ -125,8 +125,8 @@ class AttackGuided:
             return np.zeros((attacker.vectors.shape[1], 0))
         rows = np.flatnonzero(learned_rows(attacker)).tolist()
         learned = LabelledCorpus(vectors=attacker.vectors[rows], words=tuple(attacker.words[row] for row in rows))
-        found, _ = canonical_directions(learned, ridge=Canonical.ridge)
-        return np.asarray(np.linalg.qr(found[:, : self.start_directions])[0])
+        found = analyse(learned, ridge=Canonical.ridge, rarest=Canonical.rarest)
+        return np.asarray(np.linalg.qr(found.directions[:, : self.start_directions])[0])
 
     def _released(self, vectors: Embeddings, left_out: Matrix, centre: Vector, rng: np.random.Generator) -> Embeddings:
         """Return the vectors with the centre along what is left out, and noise along the rest."""

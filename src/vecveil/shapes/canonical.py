@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector
-from vecveil.core.checks import at_least, fraction, positive
+from vecveil.core.checks import at_least, fraction, not_negative, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.affordable import affordable
+from vecveil.shapes.apart import Apart, apart_from_concept
 from vecveil.shapes.corpus import WordedVectors, WordTable
 from vecveil.shapes.erasure import erasing, most_directions, required
 from vecveil.shapes.learner import FittedShape
@@ -26,10 +27,10 @@ ROUNDING = 1e-6
 class Canonical:
     """Release nothing along the directions by which sensitive words can be told apart, and noise on the rest.
 
-    A canonical analysis of the vectors of the corpus against the words of its texts finds, one after the other, the
-    directions from which linear readers of the words take most. What must go to leave them nothing is the span of the
-    word means (where all of it goes, this is LEACE's kernel); where only a part can go without spoiling the vectors for
-    their purpose, the best-read directions go first.
+    A canonical analysis of the vectors of the corpus against the words of its texts finds the directions from which
+    linear readers of the words take most, beside what search loses without them. What must go to leave readers nothing
+    is the span of the word means (where all of it goes, this is LEACE's kernel); where only a part can go without
+    spoiling the vectors for their purpose, those that tell most of the words for what they cost go first.
 
     Attributes:
         directions: How many are left out, or all that the words give where those are fewer; 0 takes as many as `keep`
@@ -38,11 +39,17 @@ class Canonical:
             are, apart from the concept (`vecveil.core.search_quality`).
         ridge: Added to the variance of every direction before correlating, over the mean variance: directions in
             which texts hardly differ correlate with anything by chance.
+        cost: How much a share of what vectors say apart from the concept counts against the same share of what they
+            tell of the words; 0 looks at the words alone.
+        rarest: Words in fewer texts than this count as one word. The mean of a word that one text holds is the vector
+            of that text, which a shape should not be made of.
     """
 
     directions: int = 0
     keep: float = 0.95
     ridge: float = 0.2
+    cost: float = 0.3
+    rarest: int = 2
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     reads_corpus: ClassVar[bool] = True
@@ -51,6 +58,8 @@ class Canonical:
         at_least(self.directions, 0, "directions")
         fraction(self.keep, "keep")
         positive(self.ridge, "ridge")
+        not_negative(self.cost, "cost")
+        at_least(self.rarest, 1, "rarest")
 
     def fit(
         self,
@@ -60,38 +69,58 @@ class Canonical:
         corpus: WordedVectors | None = None,
         progress: Progress = silent,
     ) -> FittedShape:
-        """Return the shape, with how much of the words the directions told, and how much structure is left."""
+        """Return the shape, with how much of the words and of everything else went with the directions."""
         del rng, progress
         known = required(corpus, pairs, "canonical")
-        found, told = canonical_directions(known, ridge=self.ridge)
+        apart = apart_from_concept(known, pairs) if self.cost else None
+        found = analyse(known, ridge=self.ridge, rarest=self.rarest, apart=apart, cost=self.cost)
         centre = np.asarray(known.vectors, dtype=np.float64).mean(axis=0)
         most = most_directions(pairs.dimensions)
         if self.directions > most:
             raise InvalidInputError(
                 f"of {pairs.dimensions} directions at most {most} can be left out, got directions {self.directions}"
             )
-        given = found[:, : self.directions or most]
+        given = found.directions[:, : self.directions or most]
         count = given.shape[1] if self.directions else affordable(given, self.keep, known, pairs)
-        share = float((told[:count] ** 2).sum() / (told**2).sum())
         facts = {
             "directions": float(count),
-            "directions_of_words": float(found.shape[1]),
-            "share_of_what_they_tell": share,
+            "directions_of_words": float(found.directions.shape[1]),
+            "share_of_what_they_tell": float(found.words[:count].sum()),
         }
-        return FittedShape(shape=erasing(found[:, :count], centre=centre), facts=facts)
+        if apart is not None:
+            facts["share_of_everything_else"] = float(found.rest[:count].sum())
+        return FittedShape(shape=erasing(given[:, :count], centre=centre), facts=facts)
 
 
-def canonical_directions(corpus: WordedVectors, *, ridge: float) -> tuple[Matrix, Vector]:
-    """Return directions as columns, those that tell most of the words first, and how much each tells.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Analysis:
+    """The directions by which words can be told, the first to leave out first.
+
+    Attributes:
+        directions: As columns; they span what all linear readers of the words read from.
+        words: Share of what linear readers take from all of the vector that goes with each direction.
+        rest: Share of what vectors say apart from the concept that goes with each; zeros where that is not known.
+    """
+
+    directions: Matrix
+    words: Vector
+    rest: Vector
+
+
+def analyse(
+    corpus: WordedVectors, *, ridge: float, rarest: int = 1, apart: Apart | None = None, cost: float = 0.0
+) -> Analysis:
+    """Return the directions of a corpus by which its words can be told.
 
     With S the covariance of the vectors and M their covariances with the words, each word scaled to unit variance, the
-    directions are S^½ U, where U are the left singular vectors of S^-½ M. The squared singular values add up to the
-    shares of variance that the best linear reader explains of each word, summed over the words; leaving out the first
-    k directions takes the k largest of them away, and no other k directions take more; with a ridge, of what is read by
-    those who pay for long weights.
+    directions are S^½ U for orthonormal U in the span of S^-½ M. Leaving out S^½ u takes ‖Mᵀ S^-½ u‖² of the variance
+    that the best linear readers explain of the words, and ‖R S^-½ u‖² of the variance that the best linear estimate of
+    the same texts' vectors without the concept explains of those, where R is their covariance with the vectors. U are
+    the eigenvectors of the one, as a share of its total, less `cost` times the other: no other directions of that span
+    gain more; with a ridge, as readers see it who pay for long weights (docs/shape-proofs.md).
     """
-    table = WordTable.of(corpus)
-    if not table.vocabulary:
+    present = WordTable.of(corpus).common(rarest)
+    if not present.shape[1]:
         raise InvalidInputError("no text of the corpus holds a sensitive word, so there is nothing to leave out")
     vectors = np.asarray(corpus.vectors, dtype=np.float64)
     centred = vectors - vectors.mean(axis=0)
@@ -100,9 +129,23 @@ def canonical_directions(corpus: WordedVectors, *, ridge: float) -> tuple[Matrix
     if level <= 0:
         raise InvalidInputError("all vectors of the corpus are the same, so nothing can be learned from them")
     root = np.sqrt(np.maximum(spread, 0) + ridge * level)
-    deviations = table.present - table.present.mean(axis=0)
-    frequencies = table.counts / len(centred)
-    means = centred.T @ deviations / len(centred) / np.sqrt(frequencies * np.maximum(1 - frequencies, 1e-12))
-    left, tells, _ = np.linalg.svd((axes / root).T @ means, full_matrices=False)
+    frequencies = present.mean(axis=0)
+    scales = np.sqrt(np.maximum(frequencies * (1 - frequencies), 1e-12))
+    means = centred.T @ (present - frequencies) / len(centred) / scales
+    readable, tells, _ = np.linalg.svd((axes / root).T @ means, full_matrices=False)
     enough = tells > ROUNDING * max(float(tells[0]), ROUNDING)
-    return np.asarray((axes * root) @ left[:, enough]), np.asarray(tells[enough])
+    readable, words = readable[:, enough], tells[enough] ** 2 / (tells[enough] ** 2).sum()
+    told = np.diag(words)
+    costs = np.zeros_like(told)
+    if apart is not None:
+        everything = (axes / root).T @ apart.covariance()
+        held = readable.T @ everything
+        costs = held @ held.T / (everything**2).sum()
+    _, turned = np.linalg.eigh(told - cost * costs)
+    # The most worth leaving out first.
+    turned = turned[:, ::-1]
+    return Analysis(
+        directions=np.asarray((axes * root) @ (readable @ turned)),
+        words=np.einsum("ij,ik,kj->j", turned, told, turned),
+        rest=np.einsum("ij,ik,kj->j", turned, costs, turned),
+    )

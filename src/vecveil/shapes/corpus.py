@@ -70,6 +70,13 @@ class WordTable:
             present[row, [columns[word] for word in words]] = 1
         return cls(vocabulary=vocabulary, present=present)
 
+    def common(self, rarest: int) -> Matrix:
+        """Return `present` with the words that fewer than `rarest` texts hold in one column, if as many hold any."""
+        known = self.counts >= rarest
+        rare = self.present[:, ~known].any(axis=1, keepdims=True)
+        columns = [self.present[:, known], *([rare.astype(np.float64)] if rare.sum() >= rarest else [])]
+        return np.concatenate(columns, axis=1)
+
     @cached_property
     def counts(self) -> Matrix:
         """Number of texts that hold each word."""

@@ -9,8 +9,7 @@ import numpy as np
 from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
 from vecveil.core.checks import point, positive
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.search_quality import search_quality
-from vecveil.shapes.affordable import search_sample
+from vecveil.shapes.apart import SEARCHED, apart_from_concept
 from vecveil.shapes.corpus import WordedVectors
 from vecveil.shapes.erasure import left_over
 from vecveil.shapes.pairs import ContrastPairs
@@ -85,6 +84,6 @@ def helpful_filling(shape: NoiseShape, corpus: WordedVectors, pairs: ContrastPai
     filling = filling_for(shape, corpus.vectors)
     if filling is None:
         return None
-    reference, searched = search_sample(corpus, pairs)
-    left = left_over(shape, searched)
-    return filling if search_quality(reference, filling(left)) > search_quality(reference, left) else None
+    apart = apart_from_concept(corpus, pairs, most=SEARCHED)
+    left = left_over(shape, apart.vectors)
+    return filling if apart.quality(filling(left)) > apart.quality(left) else None

@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, evenly
 from vecveil.core.checks import at_least, embeddings, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.utility.ranking import nearest
@@ -50,7 +50,7 @@ class NeighboursKept:
             raise InvalidInputError(f"rows must match, got {truth.shape[0]}, {searched.shape[0]} and {asked.shape[0]}")
         if truth.shape[0] <= self.neighbours:
             raise InvalidInputError(f"{self.neighbours} neighbours need more rows than that, got {truth.shape[0]}")
-        rows = np.unique(np.linspace(0, truth.shape[0] - 1, min(self.queries, truth.shape[0])).astype(np.intp))
+        rows = evenly(truth.shape[0], self.queries)
         before, _ = nearest(truth[rows], truth, self.neighbours, own=rows)
         after, _ = nearest(asked[rows], searched, self.neighbours, own=rows)
         kept = [np.intersect1d(one, other).size for one, other in zip(before, after, strict=True)]

@@ -8,7 +8,8 @@ import pytest
 from vecveil.core.arrays import Matrix
 from vecveil.core.errors import InvalidInputError
 from vecveil.shapes import ContrastPairs, FittedShape, LabelledCorpus
-from vecveil.shapes.canonical import Canonical, canonical_directions
+from vecveil.shapes.apart import Apart, apart_from_concept
+from vecveil.shapes.canonical import Analysis, Canonical, analyse
 from vecveil.shapes.corpus import WordTable
 from vecveil.shapes.leace import leace_kernel
 
@@ -54,6 +55,24 @@ def _left(directions: Matrix, *, ridge: float = TINY) -> float:
     return WORDS - float(((targets - inputs @ weights) ** 2).sum()) / ROWS
 
 
+def _estimated(directions: Matrix, *, ridge: float = TINY) -> float:
+    """Return how much of the texts without the concept a linear estimate explains once `directions` are left out."""
+    kept = np.linalg.qr(directions, mode="complete")[0][:, directions.shape[1] :]
+    vectors, bare = (side - side.mean(axis=0) for side in (_CORPUS.vectors, _bare()))
+    penalty = np.sqrt(ridge * (vectors**2).mean() * ROWS)
+    inputs = np.concatenate([vectors @ kept, penalty * np.eye(kept.shape[1])])
+    targets = np.concatenate([bare, np.zeros((kept.shape[1], DIMENSIONS))])
+    weights = np.linalg.lstsq(inputs, targets, rcond=None)[0]
+    return float((targets**2).sum() - ((targets - inputs @ weights) ** 2).sum()) / ROWS
+
+
+def _bare() -> Matrix:
+    """Return the vectors of all texts without the concept, in the order of the corpus."""
+    bare = np.array(_CORPUS.vectors)
+    bare[[bool(words) for words in _CORPUS.words]] = _PAIRS.without_concept
+    return bare
+
+
 def _turned(directions: Matrix, size: float, rng: np.random.Generator) -> Matrix:
     basis = np.linalg.qr(directions)[0]
     return np.asarray(basis + size * rng.standard_normal(basis.shape))
@@ -62,18 +81,95 @@ def _turned(directions: Matrix, size: float, rng: np.random.Generator) -> Matrix
 @pytest.mark.parametrize("ridge", [TINY, 0.2])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_no_other_directions_leave_less_to_a_linear_reader(count: int, ridge: float) -> None:
-    found, told = canonical_directions(_CORPUS, ridge=ridge)
-    least = _left(found[:, :count], ridge=ridge)
-    assert least == pytest.approx(float((told[count:] ** 2).sum()), abs=1e-9)
+    analysis = analyse(_CORPUS, ridge=ridge)
+    found = analysis.directions
+    least, everything = (_left(found[:, :first], ridge=ridge) for first in (count, 0))
+    assert least == pytest.approx(everything * float(analysis.words[count:].sum()), abs=1e-9)
     rng = np.random.default_rng(count)
     anywhere = [rng.standard_normal((DIMENSIONS, count)) for _ in range(300)]
     nearby = [_turned(found[:, :count], size, rng) for size in np.geomspace(1e-3, 0.5, 300)]
     assert min(_left(directions, ridge=ridge) for directions in [*anywhere, *nearby]) > least
 
 
+@pytest.mark.parametrize("ridge", [TINY, 0.2])
+@pytest.mark.parametrize("cost", [0.3, 2.0])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_no_other_directions_of_the_words_gain_more_for_what_they_cost(count: int, cost: float, ridge: float) -> None:
+    analysis = _costed(cost=cost, ridge=ridge)
+    nothing = np.zeros((DIMENSIONS, 0))
+    told, said = _left(nothing, ridge=ridge), _estimated(nothing, ridge=ridge)
+
+    def gained(directions: Matrix) -> float:
+        words, rest = 1 - _left(directions, ridge=ridge) / told, 1 - _estimated(directions, ridge=ridge) / said
+        return words - cost * rest
+
+    best = analysis.directions[:, :count]
+    assert gained(best) == pytest.approx(float((analysis.words - cost * analysis.rest)[:count].sum()), abs=1e-9)
+    rng = np.random.default_rng(count)
+    anywhere = [analysis.directions @ rng.standard_normal((WORDS, count)) for _ in range(200)]
+    mixing = [analysis.directions @ _turned(np.eye(WORDS, count), size, rng) for size in np.geomspace(1e-3, 0.5, 200)]
+    assert max(map(gained, [*anywhere, *mixing])) < gained(best)
+
+
+def _costed(*, cost: float, ridge: float) -> Analysis:
+    return analyse(_CORPUS, ridge=ridge, apart=Apart(reference=_bare(), vectors=_CORPUS.vectors), cost=cost)
+
+
+def test_what_costs_more_is_left_out_later() -> None:
+    free, dear = (_costed(cost=cost, ridge=0.2) for cost in (0.0, 5.0))
+    for count in (1, 2, 3):
+        assert dear.rest[:count].sum() < free.rest[:count].sum()
+        assert dear.words[:count].sum() < free.words[:count].sum()
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.3, 5.0])
+def test_the_order_does_not_change_what_all_directions_are(cost: float) -> None:
+    analysis = _costed(cost=cost, ridge=0.2)
+    kernel = leace_kernel(_CORPUS.vectors, _PRESENT)
+    assert np.linalg.svd(np.linalg.qr(analysis.directions)[0].T @ kernel)[1] == pytest.approx(np.ones(WORDS), abs=1e-9)
+    assert analysis.words.sum() == pytest.approx(1)
+
+
+def test_a_word_that_one_text_holds_does_not_show_in_the_shape() -> None:
+    """Its mean is the vector of that text: whoever reads the shape would read the text."""
+    lone = tuple(("lone",) if row == 3 else words for row, words in enumerate(_CORPUS.words))
+    another = tuple(("lone",) if row == 40 else words for row, words in enumerate(_CORPUS.words))
+    hidden, other = (
+        analyse(LabelledCorpus(vectors=_CORPUS.vectors, words=words), ridge=0.2, rarest=2) for words in (lone, another)
+    )
+    shown = analyse(LabelledCorpus(vectors=_CORPUS.vectors, words=lone), ridge=0.2, rarest=1)
+    assert (hidden.directions.shape[1], shown.directions.shape[1]) == (WORDS, WORDS + 1)
+    assert hidden.directions.shape == other.directions.shape
+    text = _CORPUS.vectors[3] - _CORPUS.vectors.mean(axis=0)
+    in_shape, in_hidden = (
+        float(np.linalg.norm(np.linalg.qr(found.directions)[0].T @ text) / np.linalg.norm(text))
+        for found in (shown, hidden)
+    )
+    assert in_shape == pytest.approx(1)
+    assert in_hidden < 0.9
+
+
+def test_rare_words_count_as_one() -> None:
+    corpus = LabelledCorpus(vectors=np.eye(6), words=(("a",), ("a",), ("b",), ("c",), (), ()))
+    assert WordTable.of(corpus).common(2).T.tolist() == [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]
+    assert WordTable.of(corpus).common(1).shape == (6, 3)
+    assert WordTable.of(corpus).common(3).T.tolist() == [[1, 1, 1, 1, 0, 0]]
+    assert WordTable.of(corpus).common(5).shape == (6, 0)
+
+
+def test_apart_from_the_concept_are_pairs_and_texts_that_never_had_it() -> None:
+    apart = apart_from_concept(_CORPUS, _PAIRS)
+    held = sum(map(bool, _CORPUS.words))
+    assert apart.vectors.shape == apart.reference.shape == (ROWS, DIMENSIONS)
+    assert np.array_equal(apart.vectors[held:], apart.reference[held:])
+    assert np.array_equal(apart.reference[:held], _PAIRS.without_concept)
+    assert apart.quality(apart.reference) == pytest.approx(1)
+    assert len(apart_from_concept(_CORPUS, _PAIRS, most=50).vectors) == 100
+
+
 def test_best_directions_by_another_measure_leave_more() -> None:
     """The first directions of plain variance, or of the word means unweighted, are not the ones to leave out."""
-    found, _ = canonical_directions(_CORPUS, ridge=TINY)
+    found = analyse(_CORPUS, ridge=TINY).directions
     centred = _CORPUS.vectors - _CORPUS.vectors.mean(axis=0)
     variance = np.linalg.svd(centred, full_matrices=False)[2].T
     means = np.linalg.svd(centred.T @ (_PRESENT - _PRESENT.mean(axis=0)))[0]
@@ -83,7 +179,7 @@ def test_best_directions_by_another_measure_leave_more() -> None:
 
 @pytest.mark.parametrize("ridge", [TINY, 0.2, 5.0])
 def test_all_directions_are_the_kernel_of_leace(ridge: float) -> None:
-    found, _ = canonical_directions(_CORPUS, ridge=ridge)
+    found = analyse(_CORPUS, ridge=ridge).directions
     kernel = leace_kernel(_CORPUS.vectors, _PRESENT)
     assert found.shape == kernel.shape == (DIMENSIONS, WORDS)
     cosines = np.linalg.svd(np.linalg.qr(found)[0].T @ kernel)[1]
@@ -92,19 +188,19 @@ def test_all_directions_are_the_kernel_of_leace(ridge: float) -> None:
 
 
 def test_the_shape_leaves_out_what_tells_most_and_the_mean_stands_in() -> None:
-    shape = _fit(directions=2, ridge=1e-9).shape
+    shape = _fit(directions=2, ridge=1e-9, cost=0.0).shape
     assert shape.axes is not None
-    found, _ = canonical_directions(_CORPUS, ridge=1e-9)
+    found = analyse(_CORPUS, ridge=1e-9).directions
     assert np.linalg.svd(np.linalg.qr(found[:, :2])[0].T @ shape.axes[:, :2])[1] == pytest.approx(np.ones(2))
     assert list(shape.variances) == [np.inf] * 2 + [1.0] * (DIMENSIONS - 2)
     assert shape.centre == pytest.approx(_CORPUS.vectors.mean(axis=0))
 
 
 def test_facts_tell_how_much_of_the_words_was_left_out() -> None:
-    some, all_of_them = (_fit(directions=count, ridge=TINY).facts for count in (2, 5))
+    some, all_of_them = (_fit(directions=count, ridge=TINY, cost=0.0).facts for count in (2, 5))
     assert (some["directions"], some["directions_of_words"]) == (2, 5)
-    found, told = canonical_directions(_CORPUS, ridge=TINY)
-    left = _left(found[:, :2]) / float((told**2).sum())
+    found = analyse(_CORPUS, ridge=TINY).directions
+    left = _left(found[:, :2]) / _left(found[:, :0])
     assert some["share_of_what_they_tell"] == pytest.approx(1 - left)
     assert all_of_them["share_of_what_they_tell"] == pytest.approx(1)
 
@@ -157,6 +253,8 @@ def test_a_corpus_is_needed() -> None:
     [
         ({"directions": -1}, "directions must be a whole number of at least 0, got -1"),
         ({"keep": 0.0}, "keep must lie between 0 and 1, got 0.0"),
+        ({"cost": -0.1}, "cost must be a finite number of at least zero, got -0.1"),
+        ({"rarest": 0}, "rarest must be a whole number of at least 1, got 0"),
         ({"ridge": 0.0}, "ridge must be a finite number above zero, got 0.0"),
     ],
 )

@@ -9,7 +9,7 @@ from vecveil.audit.defences import Undefended
 from vecveil.audit.frontier.bench import Bench
 from vecveil.audit.frontier.choosing import choose
 from vecveil.audit.frontier.contender import Contender
-from vecveil.audit.frontier.plan import LEVELS
+from vecveil.audit.frontier.plan import GUIDES, LEVELS
 from vecveil.audit.frontier.results import Choice
 from vecveil.core.checks import fraction
 from vecveil.core.errors import InvalidInputError
@@ -69,7 +69,8 @@ def calibrate(
     Args:
         bench: Corpus and utility.
         contender: The shape learner.
-        attack: Spec of the attack that leakage is measured by, and directions are chosen by.
+        attack: Spec of the attack that leakage is measured by. Directions are chosen by it and by attacks of another
+            kind, so that they are not fitted to one.
         keep_utility: The least share of undefended utility; the point on that level is chosen.
         max_leakage: The most that the attack may read; the point with the most utility that holds to it is chosen.
         levels: Levels of utility at which the frontier is measured; `keep_utility` is added to them.
@@ -94,9 +95,10 @@ def calibrate(
             f"{attack} reads {undefended:.1%} of unprotected vectors, which is no more than the {max_leakage:.1%} that "
             "are allowed: it is too weak to find a budget by; name another --attack, or give it more texts"
         )
+    guides = tuple(dict.fromkeys((attack, *GUIDES[1:])))
     points = []
     for level in progress(wanted, label="measuring the frontier", total=len(wanted)):
-        choice = choose(bench, contender, level, guide=attack, seed=seed, progress=progress)
+        choice = choose(bench, contender, level, guides=guides, seed=seed, progress=progress)
         if choice.noise_ratio is not None:
             points.append(_measured(bench, contender, choice, attack, seed + MEASURED))
     return Calibration(

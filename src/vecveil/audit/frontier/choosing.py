@@ -1,6 +1,10 @@
-"""How many directions a contender leaves out at a level of utility: as many as leave the guide least to read."""
+"""How many directions a contender leaves out at a level of utility: as many as leave the guides least to read."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
 
 from vecveil.audit.frontier.bench import Bench
 from vecveil.audit.frontier.contender import Contender
@@ -10,7 +14,7 @@ from vecveil.core.progress import Progress, silent
 
 
 def choose(
-    bench: Bench, contender: Contender, level: float, *, guide: str, seed: int, progress: Progress = silent
+    bench: Bench, contender: Contender, level: float, *, guides: Sequence[str], seed: int, progress: Progress = silent
 ) -> Choice:
     """Return what a contender comes down to at one level of utility.
 
@@ -20,7 +24,7 @@ def choose(
         bench: Corpus and utility.
         contender: Whose directions are chosen.
         level: Share of undefended utility to keep.
-        guide: Spec of the attack that reads what is left.
+        guides: Specs of the attacks that read what is left.
         seed: Of the split in which it is tried.
         progress: Told after each number.
     """
@@ -33,7 +37,10 @@ def choose(
             break
         name = str(count or 0)
         noises[name] = count, noise
-        tried[name] = read(bench.attacked(guide, bench.defence(fitted, noise), seed)) if contender.family else 0.0
+        tried[name] = 0.0
+        if contender.family:
+            defence = bench.defence(fitted, noise)
+            tried[name] = float(np.mean([read(bench.attacked(guide, defence, seed)) for guide in guides]))
     if not tried:
         return Choice(contender=contender.spec, level=level, directions=None, noise_ratio=None, tried={})
     count, noise = noises[min(tried, key=lambda name: tried[name])]

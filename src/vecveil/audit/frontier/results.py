@@ -28,7 +28,7 @@ class Choice:
         directions: How many directions it leaves out; None where that is not for it to choose.
         noise_ratio: The noise that it can bear there, over the length of an embedding; None where it can't keep that
             much utility with any noise.
-        tried: What the guide read above chance for each number of directions that was tried.
+        tried: What the guides read above chance, on average, for each number of directions that was tried.
     """
 
     contender: str

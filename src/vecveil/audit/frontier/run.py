@@ -76,7 +76,7 @@ class Frontier:
         found = []
         for contender, level in self.progress(asked, label="choosing directions", total=len(asked)):
             key = {"name": "choice", "contender": contender.spec, "level": level}
-            made = self._kept(key, Choice, choose, self.bench, contender, level, guide=self.plan.guide, seed=seed)
+            made = self._kept(key, Choice, choose, self.bench, contender, level, guides=self.plan.guides, seed=seed)
             found.append(made)
         return found
 

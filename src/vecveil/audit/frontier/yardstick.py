@@ -13,13 +13,11 @@ from vecveil.audit.corpus import AuditCorpus
 from vecveil.audit.defences import Defence, Undefended
 from vecveil.audit.encoding import DefendedEncoder, Memory
 from vecveil.concepts import Passage
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, evenly
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.search_quality import search_quality
+from vecveil.shapes.apart import SEARCHED
 from vecveil.utility import UtilityTask
-
-SEARCHED = 1500
-"""Texts with the concept, and as many without it, in which search is measured at most."""
 
 
 class Yardstick(Protocol):
@@ -73,9 +71,9 @@ class SearchYardstick:
     def on(cls, corpus: AuditCorpus) -> SearchYardstick:
         """Return the yardstick on texts with the concept and texts without it, taken evenly."""
         held = corpus.pair_passages[: len(corpus.pairs)]
-        chosen = _evenly(len(corpus.pairs))
+        chosen = evenly(len(corpus.pairs), SEARCHED)
         others = [row for row, tokens in enumerate(corpus.tokens) if not tokens]
-        plain = [others[number] for number in _evenly(len(others))]
+        plain = [others[number] for number in evenly(len(others), SEARCHED)]
         rest = corpus.clean[plain]
         return cls(
             passages=(*(held[pair] for pair in chosen), *(corpus.passages[row] for row in plain)),
@@ -114,7 +112,3 @@ class Utility:
         """Return the share of the utility of unprotected vectors that is left."""
         scores = (one.score(defence, rng) for one in self.yardsticks)
         return float(np.mean([score / full for score, full in zip(scores, self.undefended, strict=True)]))
-
-
-def _evenly(rows: int) -> list[int]:
-    return [int(row) for row in np.unique(np.linspace(0, max(rows - 1, 0), min(rows, SEARCHED)).astype(np.intp))]

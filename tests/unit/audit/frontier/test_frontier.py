@@ -31,7 +31,7 @@ def _plan(**settings: Any) -> FrontierPlan:
         "contenders": ("uniform", "canonical"),
         "attacks": (QUICK, "nearest"),
         "levels": LEVELS,
-        "guide": QUICK,
+        "guides": (QUICK,),
         "seeds": (0, 1),
     }
     return FrontierPlan(**(known | settings))

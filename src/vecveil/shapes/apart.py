@@ -1,0 +1,48 @@
+"""What texts say apart from the concept: their vectors beside those of the same texts without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vecveil.core.arrays import Embeddings, Matrix, evenly
+from vecveil.core.search_quality import search_quality
+from vecveil.shapes.corpus import WordedVectors
+from vecveil.shapes.pairs import ContrastPairs
+
+SEARCHED = 1500
+"""Texts with the concept, and as many without it, in which search is measured at most."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Apart:
+    """Texts with the concept and texts that never had it.
+
+    Attributes:
+        reference: Their vectors without the concept: what a search should go by.
+        vectors: The vectors that they really have.
+    """
+
+    reference: Embeddings = field(repr=False)
+    vectors: Embeddings = field(repr=False)
+
+    def covariance(self) -> Matrix:
+        """Return the covariance of what texts have, in rows, with what they have without the concept, in columns."""
+        real, bare = (np.asarray(side, dtype=np.float64) for side in (self.vectors, self.reference))
+        return np.asarray((real - real.mean(axis=0)).T @ (bare - bare.mean(axis=0)) / len(real))
+
+    def quality(self, searched: Embeddings) -> float:
+        """Return how good a search is where `searched` stand for the vectors."""
+        return search_quality(self.reference, searched)
+
+
+def apart_from_concept(corpus: WordedVectors, pairs: ContrastPairs, *, most: int | None = None) -> Apart:
+    """Return the pairs and the texts without the concept; at most `most` of each, taken evenly."""
+    held = evenly(len(pairs), most)
+    plain = np.array([row for row, words in enumerate(corpus.words) if not words], dtype=np.intp)
+    others = corpus.vectors[plain[evenly(plain.size, most)]]
+    without, with_concept = (
+        np.asarray(side[held], dtype=np.float64) for side in (pairs.without_concept, pairs.with_concept)
+    )
+    return Apart(reference=np.concatenate([without, others]), vectors=np.concatenate([with_concept, others]))
