@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from vecveil.artifacts import open_source
+from vecveil.core.arrays import evenly
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
 
@@ -52,9 +53,15 @@ class Table:
         """Return the rows that have `value` in `column`."""
         found = [str(one) for one in self.columns[column]]
         one_of(value, set(found), f"{column} of {self.path}")
-        kept = [place for place, one in enumerate(found) if one == value]
-        columns = {name: [values[place] for place in kept] for name, values in self.columns.items()}
-        return type(self)(path=self.path, names=self.names, columns=columns, rows=[self.rows[place] for place in kept])
+        return self._at([place for place, one in enumerate(found) if one == value])
+
+    def some(self, most: int | None) -> Self:
+        """Return at most so many rows, taken evenly; all where None."""
+        return self._at(evenly(len(self.rows), most).tolist())
+
+    def _at(self, places: Sequence[int]) -> Self:
+        columns = {name: [values[place] for place in places] for name, values in self.columns.items()}
+        return type(self)(path=self.path, names=self.names, columns=columns, rows=[self.rows[one] for one in places])
 
     def texts(self, column: str, *, blank: bool = False) -> list[str]:
         """Return the column, all of it texts with something in them; where `blank`, nothing is a text too."""

@@ -21,6 +21,7 @@ from vecveil.cli.learn import learn
 from vecveil.cli.ledger import ledger
 from vecveil.cli.prior import prior
 from vecveil.cli.protect import protect
+from vecveil.cli.reproduce import reproduce
 from vecveil.cli.selftest import selftest
 from vecveil.cli.show import show
 from vecveil.core.errors import UnknownNameError, VecveilError, VecveilWarning
@@ -56,7 +57,10 @@ def commands() -> None:
     """Private text embeddings: name a concept, learn where it lives, protect vectors with a stated guarantee."""
 
 
-for command in (demo, concept, learn, protect, guarantee, audit, report, frontier, prior, show, key, ledger, selftest):
+for command in (
+    *(demo, concept, learn, protect, guarantee, audit, report, frontier, reproduce),
+    *(prior, show, key, ledger, selftest),
+):
     commands.add_command(command)
 
 

@@ -48,6 +48,23 @@ class Table:
         lines = [f"| {' | '.join(line)} |" for line in (titles, rules, *rows)]
         return "\n".join((f"## {self.title}", "", self.note, "", *lines, ""))
 
+    def latex(self) -> str:
+        """Return the rows as a table of LaTeX, for the package booktabs."""
+        kinds = "".join("l" if column.words else "r" for column in self.columns)
+        lines = [[_latex(column.title) for column in self.columns]]
+        lines += [[_latex(str(cell)) for cell in row] for row in self.rows]
+        head, *body = (" & ".join(line) + r" \\" for line in lines)
+        inner = (
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        )
+        return "\n".join((*inner, ""))
+
     def csv(self) -> str:
         """Return the values; a column with intervals takes three."""
         stream = io.StringIO()
@@ -64,6 +81,19 @@ def _names(column: Column) -> Sequence[str]:
 
 def _values(column: Column, cell: Cell) -> Sequence[str | float | None]:
     return (cell.value, cell.low, cell.high) if column.interval else (cell.value,)
+
+
+def _latex(text: str) -> str:
+    """Return `text` so that LaTeX prints it as it is."""
+    signs = {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "–": "--",
+        "ε": r"$\varepsilon$",
+    }
+    signs |= {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"λ": r"$\lambda$", "±": r"$\pm$", "µ": r"\textmu{}"}
+    return " ".join("".join(signs.get(sign, sign) for sign in text).split())
 
 
 def _plain(text: str) -> str:

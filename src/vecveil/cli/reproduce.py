@@ -1,0 +1,80 @@
+"""`vecveil reproduce`: the paper's tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vecveil.cli.console import notices, output, progress_bar
+from vecveil.cli.options import FILE, Stopped
+from vecveil.core.errors import InvalidInputError
+
+LIST, ALL = "list", "all"
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="LIST|ALL|NAME…")
+@click.option("--data", type=FILE, metavar="DIR", help="Folder of the data sets (docs/reproduction).")
+@click.option("--out", type=FILE, metavar="DIR", help="Folder for tables, plots and what was measured.")
+@click.option("--quick", is_flag=True, help="A first look: fewer texts, one seed; minutes for each.")
+@click.option("--embedder", default="minilm", show_default=True, help="Stands for the paper's GTR-base.")
+@click.option(
+    "--prior",
+    "priors",
+    multiple=True,
+    metavar="ATTACK=DIR",
+    help="A prior of geia or vec2text, made by `vecveil prior`; with one of vec2text, that is the main attack.",
+)
+@click.option("--cache", type=FILE, metavar="DIR", help="Folder of embeddings.  [default: cache in --out]")
+def reproduce(
+    *,
+    names: tuple[str, ...],
+    data: Path | None,
+    out: Path | None,
+    quick: bool,
+    embedder: str,
+    priors: tuple[str, ...],
+    cache: Path | None,
+) -> None:
+    """Run experiments of the paper and put our figures beside the printed ones.
+
+    `list` names them, `all` runs them all. Stop it when you like: the same command goes on where it was.
+    """
+    from vecveil.reproduce import EXPERIMENTS, FULL, QUICK, Lab, checked_priors
+
+    if names == (LIST,):
+        for name in EXPERIMENTS.builtin:
+            known = EXPERIMENTS.load(name)
+            output().print(f"{name:18} {known.where}: {known.title}", markup=False, highlight=False)
+        return
+    asked = list(EXPERIMENTS.builtin) if names == (ALL,) else list(dict.fromkeys(names))
+    experiments = [EXPERIMENTS.load(name)() for name in asked]
+    if data is None or out is None:
+        raise click.UsageError("an experiment needs --data and --out")
+    if not data.is_dir():
+        raise InvalidInputError(f"there is no folder {data}")
+    lab = Lab(
+        data=data,
+        out=out / "measured",
+        effort=QUICK if quick else FULL,
+        embedder=embedder,
+        priors=checked_priors(dict(_prior(one) for one in priors)),
+        cache=cache or out / "cache",
+        progress=progress_bar,
+    )
+    for experiment in experiments:
+        try:
+            finding = experiment.run(lab)
+        except KeyboardInterrupt:
+            raise Stopped(f"What was measured is kept in {out}; repeat the command to go on.") from None
+        finding.write(out / experiment.name)
+        output().print(finding.table().markdown(), markup=False, highlight=False)
+        notices().print(f"tables and plots written to {out / experiment.name}")
+
+
+def _prior(given: str) -> tuple[str, Path]:
+    name, separator, folder = given.partition("=")
+    if not separator or not folder:
+        raise InvalidInputError(f"--prior takes ATTACK=DIR, got {given!r}")
+    return name, Path(folder)

@@ -1,0 +1,77 @@
+"""The paper's defences by the names of its tables, and ours beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vecveil.audit.budgets import Budget
+from vecveil.audit.defences import Defence, Noise, Rewritten, Undefended
+from vecveil.audit.frontier.bench import Bench
+from vecveil.audit.frontier.contender import MECHANISM, Contender
+from vecveil.concepts.rewriting import REWRITERS, build_rewriter
+from vecveil.mechanisms import MECHANISMS
+from vecveil.shapes import NoiseShape
+
+SHAPES: Mapping[str, str] = {
+    "sparse": "hard-concrete:paper",
+    "sparse-working": "hard-concrete",
+    "sparse-wb": "integrated-gradients",
+    "vecveil": "canonical",
+}
+"""Defences that learn where noise goes, and the shapes that they learn."""
+
+TITLES: Mapping[str, str] = {
+    "none": "no defence",
+    "laplace": "LapMech",
+    "purkayastha": "PurMech",
+    "sparse": "SPARSE",
+    "sparse-working": "SPARSE, mask that closes",
+    "sparse-wb": "SPARSE-WB",
+    "vecveil": "vecveil's default",
+    "remove-pii": "RemovePII",
+    "random-replacement": "Random-Replace",
+    "semantic-replacement": "Semantic-Replace",
+}
+"""How tables name them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DefenceName:
+    """A defence as an experiment asks for it.
+
+    Attributes:
+        name: One of `TITLES`.
+        settings: Of the shape learner, over what the name stands for.
+        budget: What it may spend; None for a defence that adds no noise.
+    """
+
+    name: str
+    settings: tuple[tuple[str, str | float], ...] = ()
+    budget: Budget | None = None
+
+    def build(self, bench: Bench, concept_seed: int) -> Defence:
+        """Return the defence on a corpus, learned in the split of that seed where it learns."""
+        if self.name == "none":
+            return Undefended()
+        if self.name in REWRITERS.names():
+            rewriter = build_rewriter(self.name)
+            kept = bench.redacted
+            return Rewritten.over(bench.corpus.passages, rewriter, kept.concept, kept.embed, seed=concept_seed)
+        budget = self.budget or Budget(value=1.0, scale="noise-ratio")
+        if self.name not in SHAPES:
+            even = NoiseShape(variances=np.ones(bench.corpus.clean.shape[1]))
+            return Noise(mechanism=budget.mechanism(MECHANISMS.load(self.name), even, signal=bench.signal))
+        fitted = bench.fitted(Contender(SHAPES[self.name], self.settings), None, concept_seed)
+        mechanism = budget.mechanism(MECHANISMS.load(MECHANISM), fitted.shape, signal=bench.signal)
+        return Noise(mechanism=mechanism, axes=fitted.shape.axes, filling=fitted.filling)
+
+    def key(self) -> dict[str, object]:
+        """Return what makes two defences the same."""
+        return {
+            "shape": SHAPES.get(self.name, self.name),
+            "settings": [list(one) for one in self.settings],
+            "budget": "" if self.budget is None else self.budget.asked,
+        }

@@ -1,0 +1,26 @@
+"""What every experiment of the paper is here."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+from vecveil.reproduce.finding import Finding
+from vecveil.reproduce.lab import Lab
+
+
+class Experiment(Protocol):
+    """A table or figure of the paper.
+
+    Attributes:
+        name: By which it is asked for.
+        title: What it is about, in a few words.
+        where: Where it stands in the paper.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    where: ClassVar[str]
+
+    def run(self, lab: Lab) -> Finding:
+        """Measure what was not measured before, and return all of it."""
+        ...
