@@ -53,7 +53,7 @@ class CaseStudy:
 
     def run(self, lab: Lab) -> Finding:
         """Return the reconstructions, and how similar they are to what was written."""
-        attack = lab.attack("vec2text") if "vec2text" in lab.priors else "nearest"
+        attack = lab.attack(lab.main_attack)
         judge, judged = _judge(lab)
         rows: list[Row] = []
         shown = []

@@ -26,7 +26,7 @@ class Request:
         keys: What the paper's table calls it.
         dataset: The data set.
         defence: What is done to its vectors.
-        attack: What reads them: `mlc`, `geia` or `vec2text`; None for the lab's main attack.
+        attack: What reads them: `mlc`, `geia`, `vec2text` or `nearest`; None for the lab's main attack.
         embedder: What makes them; None for the lab's own.
         category: Whose leakage is wanted; None for all of the concept.
         metrics: What is measured.

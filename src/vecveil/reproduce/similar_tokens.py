@@ -16,7 +16,7 @@ from vecveil.audit.metrics import mitigation
 from vecveil.concepts.rewriting import build_rewriter
 from vecveil.mechanisms import MECHANISMS
 from vecveil.reproduce.finding import Finding, Row, row_of
-from vecveil.reproduce.lab import Attacked, Lab, attacked_of
+from vecveil.reproduce.lab import NEAREST, Attacked, Lab, attacked_of
 from vecveil.reproduce.published import published
 from vecveil.reproduce.words import GROUPS, Words, sentences_note
 from vecveil.shapes import LabelledCorpus, NoiseShape, build_learner
@@ -59,7 +59,7 @@ class SimilarTokens:
                         paper=published(self.name).value(keys, "mitigation"),
                     )
                 )
-        notes = (sentences_note(lab), "Positive where leakage fell. The attack is mlc.")
+        notes = (sentences_note(lab), "Positive where leakage fell. The attack is nearest.")
         return Finding(name=self.name, title=self.title, rows=tuple(rows), notes=notes, lab=lab.facts())
 
 
@@ -98,16 +98,16 @@ def _attacked(words: Words, bench: Bench, word: str, mask: str | None, seed: int
         "embedder": words.embed.embedder.fingerprint.settings(),
         "word": word if mask else "",
         "mask": mask or "",
-        "attack": lab.effort.attack,
+        "attack": NEAREST,
         "seed": seed,
     }
 
     def measured() -> Attacked:
         if mask is None:
-            return attacked_of(bench.attacked(lab.effort.attack, Undefended(), seed))
+            return attacked_of(bench.attacked(NEAREST, Undefended(), seed))
         shape = _shape(words, bench, word, mask, seed)
         mechanism = budget.mechanism(MECHANISMS.load("mahalanobis"), shape, signal=bench.signal)
-        return attacked_of(bench.attacked(lab.effort.attack, Noise(mechanism=mechanism, axes=shape.axes), seed))
+        return attacked_of(bench.attacked(NEAREST, Noise(mechanism=mechanism, axes=shape.axes), seed))
 
     return lab.kept(key, Attacked, measured)
 

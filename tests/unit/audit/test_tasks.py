@@ -72,6 +72,18 @@ def test_a_split_may_be_a_number(pairs: Path) -> None:
     assert task.label == "sts:pairs.csv[2012] (queries protected)"
 
 
+def test_some_pairs_of_a_file_are_taken_evenly(pairs: Path) -> None:
+    whole, some = build_task(f"sts:{pairs}"), build_task(f"sts:{pairs},pairs=3")
+    assert isinstance(whole, Sts)
+    assert isinstance(some, Sts)
+    middle = (len(whole.first) - 1) // 2
+    assert some.first == (whole.first[0], whole.first[middle], whole.first[-1])
+    assert some.scores == (whole.scores[0], whole.scores[middle], whole.scores[-1])
+    assert "3 pairs" in some.label
+    with pytest.raises(InvalidInputError, match="pairs must be a whole number of at least 2, got 1"):
+        build_task(f"sts:{pairs},pairs=1")
+
+
 def test_columns_may_have_other_names(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text(
         '{"a": "x", "b": "y", "gold": 1}\n{"a": "x", "b": "z", "gold": 2}\n', encoding="utf-8"

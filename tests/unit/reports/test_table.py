@@ -36,3 +36,12 @@ def test_no_sign_in_a_cell_breaks_out_of_it() -> None:
 
 def test_an_empty_table_says_so() -> None:
     assert table().markdown() == "## A table\n\nNothing of this kind was run.\n"
+
+
+def test_latex_has_no_sign_that_means_something_else() -> None:
+    shown = table((words("50% of a_b & {c} ε"), share(ESTIMATE)), (words("λ ± –"), share(None))).latex()
+    lines = shown.splitlines()
+    assert lines[0] == r"\begin{tabular}{lr}"
+    assert lines[-1] == r"\end{tabular}"
+    assert r"50\% of a\_b \& \{c\} $\varepsilon$ & 53.1\% [50.0, 56.2] \\" in lines
+    assert r"$\lambda$ $\pm$ -- & -- \\" in lines

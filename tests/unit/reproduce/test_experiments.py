@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:the mask tells texts with the co
 TINY = replace(
     QUICK,
     sizes=Sizes(pairs=40, queries=6, documents=60),
-    attack="mlc,epochs=4,batch_size=32,hidden=[32]",
+    mlc="mlc,epochs=4,batch_size=32,hidden=[32]",
     generative="epochs=1,layers=1,width=32,heads=2,vocabulary=300",
     words=1,
     runs=20,

@@ -1,0 +1,54 @@
+"""`vecveil reproduce` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.benchmark import write_benchmark
+from support.command_line import CommandLine
+
+from vecveil.reproduce import EXPERIMENTS
+
+
+def test_the_list_names_every_experiment(run: CommandLine) -> None:
+    outcome = run("reproduce", "list")
+    assert outcome.code == 0
+    assert all(name in outcome.out for name in EXPERIMENTS.builtin)
+
+
+def test_a_run_writes_its_tables_and_goes_on_where_it_was(run: CommandLine, work: Path) -> None:
+    write_benchmark(work / "data")
+    command = ("reproduce", "privacy-neurons", "--data", "data", "--out", "out", "--quick")
+    outcome = run(*command)
+    assert outcome.code == 0, outcome.err
+    assert "| paired | same pairs | top | 0.04 |" in outcome.out
+    folder = work / "out" / "privacy-neurons"
+    assert {"privacy-neurons.md", "privacy-neurons.csv", "privacy-neurons.tex", "privacy-neurons-all.svg"} <= {
+        path.name for path in folder.iterdir()
+    }
+    kept = json.loads((folder / "finding.json").read_text())
+    assert kept["lab"]["effort"]["name"] == "quick"
+    assert kept["lab"]["embedder"] == "minilm"
+    assert run(*command).out == outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("main-result", "--data", ".", "--out", "out"), ("'main-result'", "did you mean 'main-results'")),
+        (("overhead",), ("needs --data and --out",)),
+        (("overhead", "--data", "nowhere", "--out", "out"), ("there is no folder nowhere",)),
+        (("overhead", "--data", ".", "--out", "out", "--prior", "geia"), ("ATTACK=DIR", "'geia'")),
+        (("overhead", "--data", ".", "--out", "out", "--prior", "geia=."), ("holds no prior",)),
+        (("privacy-neurons", "--data", ".", "--out", "out", "--quick"), ("has no sts12/sts12.parquet",)),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    run: CommandLine, work: Path, arguments: tuple[str, ...], said: tuple[str, ...]
+) -> None:
+    outcome = run("reproduce", *arguments)
+    assert outcome.code != 0
+    assert all(part in outcome.err for part in said), outcome.err
+    assert not (work / "out" / "overhead").exists()
