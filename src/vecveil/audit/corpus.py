@@ -28,6 +28,9 @@ FEWEST_TEXTS = 100
 MOST_PAIRS = 2000
 """Contrast pairs that the concept probes are given; more would hardly move their score."""
 
+MOST_TOGETHER = 0.5
+"""Share of the texts that one group of near copies may hold."""
+
 SHARES = (0.7, 0.1)
 """Parts of the texts that attacks train on, and that they stop by; the rest is what they are tested on."""
 
@@ -131,6 +134,12 @@ class AuditCorpus:
         labels = np.arange(len(self)) if self.near_copies is None else near_groups(self.clean, self.near_copies)
         order = np.argsort(labels, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+        largest = max(map(len, groups))
+        if largest > MOST_TOGETHER * len(self):
+            raise InvalidInputError(
+                f"texts that are near copies, from cosine {self.near_copies} on, hang together in a group of {largest} "
+                f"of {len(self)}: there is nothing to split; name a higher cosine, since models differ in what is near"
+            )
         private = [any(self.tokens[row] for row in group) for group in groups]
         with_concept = [group for group, held in zip(groups, private, strict=True) if held]
         return with_concept, [group for group, held in zip(groups, private, strict=True) if not held]

@@ -119,7 +119,7 @@ class Grid:
             "veil": self.veil.digest(),
             "texts": self.corpus.digest(),
             **self.plan.settings(),
-            "tasks": {spec: _task_digest(task) for spec, task in self.tasks.items()},
+            "tasks": {spec: task_digest(task) for spec, task in self.tasks.items()},
             "priors": {
                 spec: file_digest(Path(attack.prior).expanduser() / MANIFEST)
                 for spec, attack in self.attacks.items()
@@ -157,7 +157,7 @@ def _plain(name: str, seed: int) -> Setting:
     return Setting(defence=name, label=name, asked="", dials=None, seed=seed)
 
 
-def _task_digest(task: Any) -> str:
+def task_digest(task: Any) -> str:
     """Return the SHA-256 of a task's texts and settings, which stands in the plan in their place."""
     held = {field.name: getattr(task, field.name) for field in fields(task)}
     plain = {name: value for name, value in held.items() if isinstance(value, str | int | float | tuple | Mapping)}

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from vecveil.cli.console import notices, output, progress_bar
 from vecveil.cli.options import FILE, Stopped
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, VecveilError
+
+if TYPE_CHECKING:
+    from vecveil.reproduce import Experiment, Lab
 
 LIST, ALL = "list", "all"
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="LIST|ALL|NAME…")
+@click.argument("names", nargs=-1, required=True, metavar="list|all|NAME…")
 @click.option("--data", type=FILE, metavar="DIR", help="Folder of the data sets (docs/reproduction).")
 @click.option("--out", type=FILE, metavar="DIR", help="Folder for tables, plots and what was measured.")
 @click.option("--quick", is_flag=True, help="A first look: fewer texts, one seed; minutes for each.")
@@ -41,36 +45,52 @@ def reproduce(
 
     `list` names them, `all` runs them all. Stop it when you like: the same command goes on where it was.
     """
+    from vecveil.embedders import resolve_embedder
     from vecveil.reproduce import EXPERIMENTS, FULL, QUICK, Lab, checked_priors
 
-    if names == (LIST,):
-        for name in EXPERIMENTS.builtin:
-            known = EXPERIMENTS.load(name)
-            output().print(f"{name:18} {known.where}: {known.title}", markup=False, highlight=False)
+    known = [*EXPERIMENTS.builtin, *(name for name in EXPERIMENTS.names() if name not in EXPERIMENTS.builtin)]
+    if LIST in names:
+        for name in known:
+            one = EXPERIMENTS.load(name)
+            output().print(f"{name:18} {one.where}: {one.title}", markup=False, highlight=False, soft_wrap=True)
         return
-    asked = list(EXPERIMENTS.builtin) if names == (ALL,) else list(dict.fromkeys(names))
+    asked = known if ALL in names else list(dict.fromkeys(names))
     experiments = [EXPERIMENTS.load(name)() for name in asked]
     if data is None or out is None:
         raise click.UsageError("an experiment needs --data and --out")
     if not data.is_dir():
         raise InvalidInputError(f"there is no folder {data}")
+    given = dict(_prior(one) for one in priors)
     lab = Lab(
         data=data,
         out=out / "measured",
         effort=QUICK if quick else FULL,
         embedder=embedder,
-        priors=checked_priors(dict(_prior(one) for one in priors)),
+        priors=checked_priors(given, resolve_embedder(embedder)) if given else {},
         cache=cache or out / "cache",
         progress=progress_bar,
     )
-    for experiment in experiments:
-        try:
-            finding = experiment.run(lab)
-        except KeyboardInterrupt:
-            raise Stopped(f"What was measured is kept in {out}; repeat the command to go on.") from None
-        finding.write(out / experiment.name)
-        output().print(finding.table().markdown(), markup=False, highlight=False)
-        notices().print(f"tables and plots written to {out / experiment.name}")
+    failed = [one.name for one in experiments if not _run(one, lab, out)]
+    if failed:
+        raise InvalidInputError(
+            f"{len(failed)} of {len(experiments)} experiments could not be run: {', '.join(failed)}"
+        )
+
+
+def _run(experiment: Experiment, lab: Lab, out: Path) -> bool:
+    """Run an experiment, write and show what it found; say so, and go on with the others, where it can't be run."""
+    place = out / lab.effort.name / experiment.name
+    try:
+        finding = experiment.run(lab)
+    except KeyboardInterrupt:
+        raise Stopped(f"What was measured is kept in {out}; repeat the command to go on.") from None
+    except VecveilError as error:
+        notices().print(f"{experiment.name} could not be run: {error}", markup=False, style="red")
+        return False
+    finding.write(place)
+    output().print(finding.table().markdown(), markup=False, highlight=False)
+    notices().print(f"tables and plots written to {place}")
+    return True
 
 
 def _prior(given: str) -> tuple[str, Path]:

@@ -41,7 +41,9 @@ class Table:
     def markdown(self) -> str:
         """Return heading, note and rows."""
         if not self.rows:
-            return f"## {self.title}\n\nNothing of this kind was run.\n"
+            return "\n".join(
+                (f"## {self.title}", "", *([self.note, ""] if self.note else []), "Nothing of this kind was run.", "")
+            )
         titles = [_plain(column.title) for column in self.columns]
         rules = ["---" if column.words else "---:" for column in self.columns]
         rows = [[_plain(str(cell)) for cell in row] for row in self.rows]

@@ -14,15 +14,13 @@ from vecveil.audit.prepare import attack_of
 from vecveil.audit.results import Reconstruction, Setting
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import VecveilError
-from vecveil.core.specs import parse_spec
 from vecveil.embedders import resolve_embedder
-from vecveil.reports.cells import number, words
-from vecveil.reports.table import Column, Table
 from vecveil.reproduce.datasets import dataset
-from vecveil.reproduce.defences import TITLES, DefenceName
+from vecveil.reproduce.defences import DefenceName
 from vecveil.reproduce.finding import Finding, Row, row_of
 from vecveil.reproduce.lab import Lab
 from vecveil.reproduce.published import published
+from vecveil.reproduce.sentences import Shown, sentences_table
 
 DEFENCES = ("none", "laplace", "purkayastha", "sparse", "vecveil")
 EXAMPLES = {"age": (5, "Age"), "disease": (10, "Disease_disorder")}
@@ -43,8 +41,7 @@ class Readings:
 class CaseStudy:
     """Clinical sentences and what is read out of their vectors, with its similarity by another model.
 
-    The sentence shown is the first whose private word the attack reads out of unprotected vectors; the mean similarity
-    is over all that were read.
+    The sentences themselves are in a table of their own, which holds private texts.
     """
 
     name: ClassVar[str] = "case-study"
@@ -53,45 +50,40 @@ class CaseStudy:
 
     def run(self, lab: Lab) -> Finding:
         """Return the reconstructions, and how similar they are to what was written."""
-        attack = lab.attack(lab.main_attack)
         judge, judged = _judge(lab)
         rows: list[Row] = []
-        shown = []
-        work = [(example, name) for example in EXAMPLES for name in DEFENCES]
-        found = {
-            (example, name): _readings(lab, attack, judge, name, EXAMPLES[example][0])
-            for example, name in lab.progress(work, label=self.name, total=len(work))
-        }
+        shown: list[Shown] = []
         for example, (epsilon, label) in EXAMPLES.items():
-            place = _telling(lab, found[example, "none"], label)
-            for name in DEFENCES:
-                readings = found[example, name]
+            found = {
+                name: _readings(lab, judge, name, epsilon)
+                for name in lab.progress(DEFENCES, label=f"{self.name}, {example}", total=len(DEFENCES))
+            }
+            place = _telling(lab, found["none"], label)
+            for name, readings in found.items():
                 keys = {"example": example, "epsilon": str(epsilon), "defence": name}
-                rows.append(
-                    row_of(
-                        keys,
-                        "similarity",
-                        [one.similarity for one in readings if one.similarity is not None],
-                        scale="paper",
-                        paper=published(self.name).value(keys, "similarity"),
-                    )
-                )
-                if place is not None:
-                    row, sentence = place
-                    shown.append((example, name, readings[row], sentence))
+                similar = [one.similarity for one in readings if one.similarity is not None]
+                mean = [float(np.mean(similar))] if similar else []
+                scale = "" if name == "none" else "paper"
+                if place is not None and similar:
+                    one, printed = readings[place].similarity or 0.0, published(self.name).value(keys, "similarity")
+                    rows.append(row_of(keys, "similarity", [one], scale=scale, paper=printed))
+                rows.append(row_of(keys, "mean similarity", mean, scale=scale))
+            if place is not None:
+                private, text = _private(lab, place, label)
+                shown.append(Shown(example=example, text=text, private=private, readings=_at(found, place)))
         notes = [
-            f"clinical: {dataset('clinical').stands_in}.",
-            f"Attack {parse_spec(attack, 'attack').name}; {judged}.",
+            f"clinical: {dataset('clinical').stands_in}; all four of its categories are protected at once.",
+            f"The attack is {lab.main_attack}; {judged}. Similarity is of one sentence, the first whose private word "
+            f"is read where nothing is defended; the mean is over {READ}; the first seed.",
+            "On the literal scale nothing is left to be read.",
         ]
-        if "vec2text" not in lab.priors:
-            notes.append("Without a prior of vec2text, what is shown is the nearest sentence that the attacker knows.")
         return Finding(
             name=self.name,
             title=self.title,
             rows=tuple(rows),
             notes=tuple(notes),
             lab=lab.facts(),
-            tables=(_sentences(shown),),
+            tables=(sentences_table(shown),),
         )
 
 
@@ -106,64 +98,43 @@ def _judge(lab: Lab) -> tuple[Memory | None, str]:
     return Memory(found, lab.progress), f"similarity by {other}"
 
 
-def _readings(lab: Lab, attack: str, judge: Memory | None, name: str, epsilon: float) -> tuple[Reconstruction, ...]:
+def _readings(lab: Lab, judge: Memory | None, name: str, epsilon: float) -> tuple[Reconstruction, ...]:
     bench, seed = lab.bench("clinical"), lab.effort.seeds[0]
-    budget = None if name == "none" else Budget(value=epsilon, scale="paper")
-    defence = DefenceName(name=name, budget=budget)
-    key = {
-        "name": "readings",
-        "texts": bench.corpus.digest(),
-        "embedder": bench.embed.embedder.fingerprint.settings(),
+    defence = DefenceName(name=name, budget=None if name == "none" else Budget(value=epsilon, scale="paper"))
+    facts = {
         "defence": defence.key(),
-        "attack": attack,
-        "judged": judge is not None,
+        "attack": lab.attack_key(lab.main_attack),
+        "judge": None if judge is None else judge.embedder.fingerprint.settings(),
+        "read": READ,
     }
 
     def measured() -> Readings:
         attacker = Attacker(corpus=bench.corpus, embed=bench.embed, judge=judge, copies=bench.copies, examples=READ)
         setting = Setting(defence=name, label=name, asked="", dials=None, seed=seed)
-        rng = np.random.default_rng(int(json_digest(key)[:15], 16))
-        cell = attacker.attack(name, attack_of(attack), setting, defence.build(bench, seed), rng)
-        return Readings(readings=cell.readings)
+        rng = np.random.default_rng(int(json_digest(facts)[:15], 16))
+        attack = attack_of(lab.attack(lab.main_attack))
+        return Readings(readings=attacker.attack(name, attack, setting, defence.build(bench, seed), rng).readings)
 
-    return lab.kept(key, Readings, measured).readings
+    return lab.kept("readings", bench, seed, Readings, measured, **facts).readings
 
 
-def _telling(lab: Lab, readings: tuple[Reconstruction, ...], label: str) -> tuple[int, str] | None:
-    """Return the first sentence of which a private word of that label is read without a defence; None where none is."""
-    bench, seed = lab.bench("clinical"), lab.effort.seeds[0]
-    attacker = Attacker(corpus=bench.corpus, embed=bench.embed, judge=None, copies=1, examples=READ)
-    for place, row in enumerate(attacker.example_rows(seed)):
-        private = {token.word for token in bench.corpus.tokens[row] if token.label == label}
-        if private & {*readings[place].leaked}:
-            return place, bench.corpus.passages[row].text
+def _telling(lab: Lab, readings: tuple[Reconstruction, ...], label: str) -> int | None:
+    """Return the first sentence of which a private word of that label is read; None where there is none."""
+    for place, reading in enumerate(readings):
+        private, _ = _private(lab, place, label)
+        if private & {*reading.leaked}:
+            return place
     return None
 
 
-def _sentences(shown: list[tuple[str, str, Reconstruction, str]]) -> Table:
-    rows = []
-    for example, name, reading, sentence in shown:
-        if name == "none":
-            rows.append((words(example), words("what was written"), words(""), words(""), words(sentence)))
-        rows.append(
-            (
-                words(example),
-                words(TITLES[name]),
-                words("read" if reading.leaked else "hidden"),
-                number(reading.similarity),
-                words(reading.text or ""),
-            )
-        )
-    return Table(
-        name="case-study-sentences",
-        title="What was read",
-        note="One sentence for each example: the first whose private word is read where nothing is defended.",
-        columns=(
-            Column(key="example", title="example", words=True),
-            Column(key="defence", title="defence", words=True),
-            Column(key="outcome", title="private words", words=True),
-            Column(key="similarity", title="similarity"),
-            Column(key="sentence", title="sentence", words=True),
-        ),
-        rows=tuple(rows),
-    )
+def _private(lab: Lab, place: int, label: str) -> tuple[set[str], str]:
+    """Return the private words of that label in the sentence that was read in that place, and the sentence."""
+    bench = lab.bench("clinical")
+    attacker = Attacker(corpus=bench.corpus, embed=bench.embed, judge=None, copies=1, examples=READ)
+    row = attacker.example_rows(lab.effort.seeds[0])[place]
+    words = {token.word for token in bench.corpus.tokens[row] if token.label == label}
+    return words, bench.corpus.passages[row].text
+
+
+def _at(found: dict[str, tuple[Reconstruction, ...]], place: int) -> dict[str, Reconstruction]:
+    return {name: readings[place] for name, readings in found.items()}

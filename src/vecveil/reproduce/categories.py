@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vecveil.reproduce.datasets import Marked, dataset
+from vecveil.reproduce.datasets import dataset
 from vecveil.reproduce.finding import Finding
 from vecveil.reproduce.grid import Request, measured, undefended_and
 from vecveil.reproduce.lab import Lab
@@ -23,18 +23,16 @@ class Categories:
         """Return the table."""
         requests = []
         for name in ("pii", "clinical"):
-            known = dataset(name)
-            labels = known.categories if isinstance(known, Marked) else {}
             requests += [
                 Request(
                     keys={"dataset": name, "category": category, "defence": defence.name},
                     dataset=name,
                     defence=defence,
                     category=label,
-                    metrics=("leakage",),
+                    metrics=("leakage", "tokens"),
                     scale=scale,
                 )
-                for category, label in labels.items()
+                for category, label in dataset(name).categories.items()
                 for scale, defence in undefended_and(lab, 10)
             ]
         return measured(lab, self.name, self.title, requests)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vecveil.audit.table import Table
-from vecveil.concepts import Concept, Passage
+from vecveil.concepts import Concept, Passage, Span
 from vecveil.concepts.annotated import Annotated
 from vecveil.concepts.entities import Entities
 from vecveil.core.arrays import evenly
@@ -47,10 +47,12 @@ class Dataset(ABC):
     Attributes:
         place: File or folder below that of all data.
         stands_in: What of the paper it stands in for, and how it differs; empty where it is the paper's.
+        categories: Categories of the paper, each with the label that it has here; none where it has no such table.
     """
 
     place: str
     stands_in: str = ""
+    categories: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def concept(self) -> Concept:
@@ -68,7 +70,10 @@ class Dataset(ABC):
 
     def some_texts(self, data: Path, sizes: Sizes) -> list[Passage]:
         """Return the texts to use, each once: all of them, or as many as asked for, taken evenly."""
-        known = list({passage.text: passage for passage in self.texts(data)}.values())
+        marks: dict[str, dict[Span, None]] = {}
+        for passage in self.texts(data):
+            marks.setdefault(passage.text, {}).update(dict.fromkeys(passage.annotations))
+        known = [Passage(text, tuple(spans)) for text, spans in marks.items()]
         return [known[row] for row in evenly(len(known), sizes.texts)]
 
     def found(self, data: Path) -> Path:
@@ -89,8 +94,8 @@ class Sts(Dataset):
         return [Passage(text) for column in ("sentence1", "sentence2") for text in table.texts(column)]
 
     def task(self, data: Path, sizes: Sizes) -> str:
-        """Return the similarity task."""
-        return f"sts:{self.found(data)}" + ("" if sizes.pairs is None else f",pairs={sizes.pairs}")
+        """Return the similarity task on its test pairs, as MTEB has it."""
+        return f"sts:{self.found(data)},split=test" + ("" if sizes.pairs is None else f",pairs={sizes.pairs}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,13 +122,7 @@ class Retrieval(Dataset):
 
 @dataclass(frozen=True, kw_only=True)
 class Marked(Dataset):
-    """Texts whose private parts were marked by people or by the program that made them.
-
-    Attributes:
-        categories: Category of the paper to the label that it has here.
-    """
-
-    categories: Mapping[str, str]
+    """Texts whose private parts were marked by people or by the program that made them."""
 
     @property
     def concept(self) -> Concept:

@@ -12,13 +12,15 @@ from vecveil.audit.defences import Defence, Noise, Rewritten, Undefended
 from vecveil.audit.frontier.bench import Bench
 from vecveil.audit.frontier.contender import MECHANISM, Contender
 from vecveil.concepts.rewriting import REWRITERS, build_rewriter
+from vecveil.core.checks import one_of
+from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import NoiseShape
 
 SHAPES: Mapping[str, str] = {
     "sparse": "hard-concrete:paper",
     "sparse-working": "hard-concrete",
-    "sparse-wb": "integrated-gradients",
+    "sparse-wb": "integrated-gradients:paper",
     "vecveil": "canonical",
 }
 """Defences that learn where noise goes, and the shapes that they learn."""
@@ -52,20 +54,24 @@ class DefenceName:
     settings: tuple[tuple[str, str | float], ...] = ()
     budget: Budget | None = None
 
-    def build(self, bench: Bench, concept_seed: int) -> Defence:
+    def __post_init__(self) -> None:
+        one_of(self.name, TITLES, "defence")
+        if (self.budget is None) != (self.name == "none" or self.name in REWRITERS.names()):
+            raise InvalidInputError(f"noise needs a budget, and nothing else takes one, got {self.name!r}")
+
+    def build(self, bench: Bench, seed: int) -> Defence:
         """Return the defence on a corpus, learned in the split of that seed where it learns."""
-        if self.name == "none":
-            return Undefended()
         if self.name in REWRITERS.names():
             rewriter = build_rewriter(self.name)
             kept = bench.redacted
-            return Rewritten.over(bench.corpus.passages, rewriter, kept.concept, kept.embed, seed=concept_seed)
-        budget = self.budget or Budget(value=1.0, scale="noise-ratio")
+            return Rewritten.over(bench.corpus.passages, rewriter, kept.concept, kept.embed, seed=seed)
+        if self.budget is None:
+            return Undefended()
         if self.name not in SHAPES:
             even = NoiseShape(variances=np.ones(bench.corpus.clean.shape[1]))
-            return Noise(mechanism=budget.mechanism(MECHANISMS.load(self.name), even, signal=bench.signal))
-        fitted = bench.fitted(Contender(SHAPES[self.name], self.settings), None, concept_seed)
-        mechanism = budget.mechanism(MECHANISMS.load(MECHANISM), fitted.shape, signal=bench.signal)
+            return Noise(mechanism=self.budget.mechanism(MECHANISMS.load(self.name), even, signal=bench.signal))
+        fitted = bench.fitted(Contender(SHAPES[self.name], self.settings), None, seed)
+        mechanism = self.budget.mechanism(MECHANISMS.load(MECHANISM), fitted.shape, signal=bench.signal)
         return Noise(mechanism=mechanism, axes=fitted.shape.axes, filling=fitted.filling)
 
     def key(self) -> dict[str, object]:

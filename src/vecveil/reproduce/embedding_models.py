@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from vecveil.reproduce.finding import Finding
 from vecveil.reproduce.grid import Request, measured, undefended_and
-from vecveil.reproduce.lab import Lab
+from vecveil.reproduce.lab import NEAREST, Lab
 
 STANDING_IN = {"minilm": "sbert", "mpnet": "sbert"}
 """The packaged models, and the paper's model that is nearest: both are Sentence-BERT models of a later training."""
@@ -33,6 +33,7 @@ class EmbeddingModels:
                     dataset="sts12",
                     embedder=model,
                     defence=defence,
+                    attack=NEAREST,
                     metrics=("leakage", "utility"),
                     scale=scale,
                 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from vecveil.artifacts.atomic import atomic_file
 from vecveil.audit.folder import AuditFolder
+from vecveil.core.errors import MissingExtraError, VecveilWarning
 from vecveil.reports.cells import Cell, significant, words
 from vecveil.reports.table import Column, Table
 
@@ -50,7 +52,7 @@ class Finding:
         rows: Every figure.
         notes: What stood in for what, and what could not be run.
         lab: What the figures depend on beside the data.
-        plots: Figures to draw, by name; they are made when they are written.
+        plots: How to draw each figure, by name.
         tables: Further tables.
     """
 
@@ -59,7 +61,7 @@ class Finding:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     lab: Mapping[str, Any] = field(default_factory=dict)
-    plots: Mapping[str, Any] = field(default_factory=dict)
+    plots: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
 
     def table(self) -> Table:
@@ -98,15 +100,24 @@ class Finding:
         for name, content in contents.items():
             with atomic_file(folder / name) as draft:
                 draft.write_text(content, encoding="utf-8")
-        for name, figure in self.plots.items():
-            for kind in ("svg", "png"):
-                with atomic_file(folder / f"{name}.{kind}") as draft:
-                    # No date in the file: the same figures make the same plot.
-                    figure.savefig(draft, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
         AuditFolder(folder).keep_document(
             RESULT,
             {"name": self.name, "title": self.title, "notes": self.notes, "rows": self.rows, "lab": dict(self.lab)},
         )
+        try:
+            self._draw(folder)
+        except MissingExtraError as error:
+            warnings.warn(f"no figures were drawn: {error}", VecveilWarning, stacklevel=2)
+
+    def _draw(self, folder: Path) -> None:
+        for name, drawn in self.plots.items():
+            figure = drawn()
+            import matplotlib
+
+            for kind in ("svg", "png"):
+                # No date and no random names in the file: the same figures make the same plot.
+                with atomic_file(folder / f"{name}.{kind}") as draft, matplotlib.rc_context({"svg.hashsalt": name}):
+                    figure.savefig(draft, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
 def row_of(
@@ -131,5 +142,6 @@ def _cells(row: Row | None) -> tuple[Cell, Cell, Cell]:
     ours = significant(row.ours)
     if row.deviation is not None and row.ours is not None:
         ours = Cell(text=f"{ours.text} ± {row.deviation:.2g}", value=row.ours)
-    known = row.paper is not None and row.ours is not None
+    # How far two p-values are apart says nothing.
+    known = row.paper is not None and row.ours is not None and row.metric != "p-value"
     return significant(row.paper), ours, significant((row.ours or 0.0) - (row.paper or 0.0) if known else None)

@@ -10,7 +10,8 @@ from vecveil.core.errors import VecveilError
 from vecveil.reproduce.datasets import dataset
 from vecveil.reproduce.defences import DefenceName
 from vecveil.reproduce.finding import Finding, Row, row_of
-from vecveil.reproduce.lab import Lab
+from vecveil.reproduce.lab import NEAREST, Lab
+from vecveil.reproduce.priors import GENERATIVE
 from vecveil.reproduce.published import published
 
 EPSILONS = (5, 10, 20, 30, 40)
@@ -32,6 +33,7 @@ class Request:
         metrics: What is measured.
         scale: How epsilon is read.
         named: Values of `keys` by which the paper's table has it, where they differ.
+        compared: Whether the paper's figure belongs beside it.
     """
 
     keys: Mapping[str, str]
@@ -43,6 +45,13 @@ class Request:
     metrics: tuple[str, ...] = ("leakage", "confidence", "utility")
     scale: str = ""
     named: Mapping[str, str] = field(default_factory=dict)
+    compared: bool = True
+
+    def paper(self, experiment: str, metric: str) -> float | None:
+        """Return the paper's figure that belongs beside a metric; it printed none for the literal scale."""
+        if not self.compared or self.scale == "literal":
+            return None
+        return published(experiment).value({**self.keys, **self.named}, metric)
 
 
 def budgets(lab: Lab, epsilons: Iterable[float]) -> list[Budget]:
@@ -65,44 +74,49 @@ def undefended_and(lab: Lab, epsilon: float) -> list[tuple[str, DefenceName]]:
 def measured(lab: Lab, experiment: str, title: str, requests: Sequence[Request]) -> Finding:
     """Return every line, measured for every seed, beside the paper's figures.
 
-    A data set on which too little is private to train an attack on is left out, and the notes say so.
+    A line that can't be measured, for want of data, of a package or of texts enough to train an attack on, stays empty,
+    and the notes say why. So do figures of the paper for which there is no line.
     """
     rows: list[Row] = []
-    notes: dict[str, None] = {}
-    unusable: set[tuple[str, str | None]] = set()
+    problems: dict[str, None] = {}
+    broken: set[tuple[str, str | None]] = set()
     for request in lab.progress(requests, label=experiment, total=len(requests)):
         place = request.dataset, request.embedder
-        if dataset(request.dataset).stands_in:
-            notes[f"{request.dataset}: {dataset(request.dataset).stands_in}."] = None
-        if place in unusable:
+        if place in broken:
             continue
+        what = " with ".join(filter(None, place))
         try:
             lab.bench(*place)
         except VecveilError as error:
-            unusable.add(place)
-            what = request.dataset + ("" if request.embedder is None else f" with {request.embedder}")
-            notes[f"{what} was not run: {error}."] = None
+            broken.add(place)
+            problems[_not_run(lab, what, error)] = None
             continue
-        rows += _rows(lab, experiment, request)
-    return Finding(name=experiment, title=title, rows=tuple(rows), notes=(_attack_note(lab), *notes), lab=lab.facts())
+        try:
+            rows += _rows(lab, experiment, request)
+        except VecveilError as error:
+            problems[_not_run(lab, f"{what} behind {request.defence.name}", error)] = None
+    rows += _without_ours(experiment, requests, rows)
+    notes = (*_notes(lab, requests), *problems)
+    return Finding(name=experiment, title=title, rows=tuple(rows), notes=notes, lab=lab.facts())
+
+
+def _not_run(lab: Lab, what: str, error: VecveilError) -> str:
+    # Tables are shown to others, who have no use for the paths of this machine.
+    return f"{what} was not run: {error}.".replace(str(lab.data), "--data")
 
 
 def _rows(lab: Lab, experiment: str, request: Request) -> list[Row]:
-    figures = published(experiment)
-    found = []
     values = [_metrics(lab, request, seed) for seed in lab.effort.seeds]
-    for metric in request.metrics:
-        printed = figures.value({**request.keys, **request.named}, metric) if request.scale != "literal" else None
-        found.append(
-            row_of(
-                request.keys,
-                metric,
-                [one[metric] for one in values if metric in one],
-                scale=request.scale,
-                paper=printed,
-            )
+    return [
+        row_of(
+            request.keys,
+            metric,
+            [one[metric] for one in values if metric in one],
+            scale=request.scale,
+            paper=request.paper(experiment, metric),
         )
-    return found
+        for metric in request.metrics
+    ]
 
 
 def _metrics(lab: Lab, request: Request, seed: int) -> dict[str, float]:
@@ -111,11 +125,11 @@ def _metrics(lab: Lab, request: Request, seed: int) -> dict[str, float]:
     if {"leakage", "confidence"} & {*request.metrics}:
         attack = request.attack or lab.main_attack
         attacked = lab.attacked(request.dataset, request.defence, attack, seed, embedder=request.embedder)
-        found["leakage"] = 100 * attacked.leakage
+        found = {"leakage": attacked.leakage, "chance": attacked.chance, "confidence": attacked.confidence}
         if request.category is not None:
-            found["leakage"] = 100 * attacked.categories.get(request.category, float("nan"))
-        found["confidence"] = 100 * attacked.confidence
-        found["chance"] = 100 * attacked.chance
+            found["leakage"] = attacked.categories.get(request.category, float("nan"))
+        found = {name: 100 * value for name, value in found.items()}
+        found["tokens"] = attacked.tokens.get(request.category or "", 0)
     if "utility" in request.metrics:
         useful = lab.useful(request.dataset, request.defence, seed, embedder=request.embedder)
         if useful is not None:
@@ -123,10 +137,42 @@ def _metrics(lab: Lab, request: Request, seed: int) -> dict[str, float]:
     return found
 
 
-def _attack_note(lab: Lab) -> str:
-    stand_in = "" if lab.main_attack == "vec2text" else " in place of the paper's Vec2Text, for want of a prior of it"
-    return (
-        f"Embedder {lab.embedder} in place of GTR-base; attack {lab.main_attack}{stand_in}, trained on what each "
-        f"defence lets out; {len(lab.effort.seeds)} seed{'s' if len(lab.effort.seeds) > 1 else ''}, "
-        f"{lab.effort.name} run."
-    )
+def _without_ours(experiment: str, requests: Sequence[Request], rows: Sequence[Row]) -> list[Row]:
+    """Return the paper's figures, of what is measured, that no row of ours stands beside."""
+    figures = published(experiment)
+    metrics = {metric for request in requests for metric in request.metrics}
+    renamed = {frozenset(request.keys.items()): {**request.keys, **request.named} for request in requests}
+    met = set()
+    for row in rows:
+        keys = renamed.get(frozenset(row.keys.items()), row.keys)
+        met.add((*(keys.get(axis, "") for axis in figures.axes), row.metric))
+    return [
+        Row(
+            keys=dict(zip(figures.axes, place[:-1], strict=True)),
+            scale="" if "inf" in place or "none" in place else "paper",
+            metric=place[-1],
+            ours=None,
+            seeds=0,
+            paper=figure.value,
+        )
+        for place, figure in figures.figures.items()
+        if place not in met and place[-1] in metrics
+    ]
+
+
+def _notes(lab: Lab, requests: Sequence[Request]) -> list[str]:
+    """Return what stood in for what."""
+    seeds = len(lab.effort.seeds)
+    models = list(dict.fromkeys(request.embedder or lab.embedder for request in requests))
+    attacks = list(dict.fromkeys(request.attack or lab.main_attack for request in requests))
+    found = [f"A {lab.effort.name} run, {seeds} seed{'s' if seeds > 1 else ''}; vectors of {' and '.join(models)}"]
+    found[0] += ", where the paper has GTR-base." if len(models) == 1 else "."
+    if NEAREST in attacks:
+        found.append("The attack nearest stands in for the paper's Vec2Text, for want of a prior of it.")
+    bare = [name for name in attacks if name in GENERATIVE and name not in lab.priors]
+    if bare:
+        found.append(f"{' and '.join(bare)} start from nothing, for want of priors, and learn from these texts alone.")
+    found.append("Texts are split one by one, so that an attacker may know a near copy of a text.")
+    known = dict.fromkeys(request.dataset for request in requests)
+    found += [f"{name}: {dataset(name).stands_in}." for name in known if dataset(name).stands_in]
+    return found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from vecveil.core.arrays import Vector
+from vecveil.core.digests import array_digest
 from vecveil.reproduce.finding import Finding, Row, row_of
 from vecveil.reproduce.lab import Lab
 from vecveil.reproduce.plots import new_figure
@@ -18,6 +20,9 @@ from vecveil.shapes import build_learner
 SIX = ("weekdays", "country", "months", "us", "gender", "number")
 TOP = 5
 PRESETS = ("paper", "working")
+
+Masks: TypeAlias = dict[tuple[str, str], Vector]
+"""By group and word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +48,11 @@ class NeuronMasks:
         plots: dict[str, Any] = {}
         for preset in PRESETS:
             work = [(group, word) for group, known in chosen.items() for word in known]
-            masks = {
-                (group, word): _mask(words, word, preset)
-                for group, word in lab.progress(work, label=f"masks, {preset}", total=len(work))
-            }
-            rows += _overlaps(masks, preset, words.embed.embedder.fingerprint.dimensions)
-            plots[f"{self.name}-{preset}"] = _heat_map(masks)
+            masks, again = {}, {}
+            for group, word in lab.progress(work, label=f"masks, {preset}", total=len(work)):
+                masks[group, word], again[group, word] = (_mask(words, word, preset, seed) for seed in (0, 1))
+            rows += _overlaps(masks, again, preset)
+            plots[f"{self.name}-{preset}"] = partial(_heat_map, masks)
         note = "The paper shows a picture and no figures; what two words share of their top five dimensions is ours."
         return Finding(
             name=self.name,
@@ -60,39 +64,38 @@ class NeuronMasks:
         )
 
 
-def _mask(words: Words, word: str, preset: str) -> Vector:
+def _mask(words: Words, word: str, preset: str, seed: int) -> Vector:
     pairs = words.pairs(word)
-    key = {
-        "name": "mask",
-        "word": word,
-        "pairs": len(pairs),
-        "preset": preset,
-        "embedder": words.embed.embedder.fingerprint.settings(),
-        "texts": len(words.sentences),
-    }
+    digest = [array_digest(np.asarray(side)) for side in (pairs.with_concept, pairs.without_concept)]
 
     def learned() -> Mask:
-        shape = build_learner("hard-concrete", preset=preset).fit(pairs, np.random.default_rng(0)).shape
+        shape = build_learner("hard-concrete", preset=preset).fit(pairs, np.random.default_rng(seed)).shape
         return Mask(variances=tuple(float(one) for one in shape.variances))
 
-    return np.array(words.lab.kept(key, Mask, learned).variances)
+    return np.array(words.lab.kept("mask", None, seed, Mask, learned, pairs=digest, preset=preset).variances)
 
 
-def _overlaps(masks: dict[tuple[str, str], Vector], preset: str, dimensions: int) -> list[Row]:
-    """Return how many of the top five dimensions two words share, within a group, across groups and by chance."""
+def _overlaps(masks: Masks, again: Masks, preset: str) -> list[Row]:
+    """Return how many of the top five dimensions two words share: of a group, of two groups, and by chance.
+
+    What a word shares with itself, learned with another seed, says how far a mask is about the word at all.
+    """
     tops = {place: {*top(values, TOP)} for place, values in masks.items()}
     shares: dict[str, list[float]] = {}
     for (one, first), (other, second) in combinations(tops.items(), 2):
-        kind = one[0] if one[0] == other[0] else "across groups"
+        kind = one[0] if one[0] == other[0] else "two groups"
         shares.setdefault(kind, []).append(100 * len(first & second) / TOP)
-    shares["by chance"] = [100 * TOP / dimensions]
+    shares["the same word, another seed"] = [
+        100 * len(tops[place] & {*top(values, TOP)}) / TOP for place, values in again.items()
+    ]
+    shares["by chance"] = [100 * TOP / len(next(iter(masks.values())))]
     return [
         row_of({"preset": preset, "words of": kind}, "shared, %", [float(np.mean(found))])
         for kind, found in shares.items()
     ]
 
 
-def _heat_map(masks: dict[tuple[str, str], Vector]) -> Any:
+def _heat_map(masks: Masks) -> Any:
     columns = sorted({place for values in masks.values() for place in top(values, TOP)})
     figure, axes = new_figure(1, size=(max(7.0, 0.12 * len(columns)), 0.22 * len(masks) + 1.5))
     image = axes[0].imshow(np.array([values[columns] for values in masks.values()]), aspect="auto", cmap="viridis")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import ClassVar
 
 from vecveil.audit.budgets import Budget
@@ -14,7 +15,7 @@ from vecveil.reproduce.lab import Lab
 from vecveil.reproduce.published import published
 
 REWRITERS = ("remove-pii", "random-replacement", "semantic-replacement")
-NOISES = ("laplace", "sparse", "vecveil")
+PROTECTED = ("laplace", "sparse", "vecveil")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,32 +44,37 @@ class PiiBaselines:
             for scale, defence in _defences(budgets(lab, (20,)))
         ]
         finding = measured(lab, self.name, self.title, requests)
-        return replace(finding, rows=(*finding.rows, *_rates(finding)))
+        return replace(finding, rows=(*finding.rows, *rates_of(finding)))
 
 
 def _defences(asked: list[Budget]) -> list[tuple[str, DefenceName]]:
     plain = [("", DefenceName(name=name)) for name in ("none", *REWRITERS)]
-    return plain + [(one.scale, DefenceName(name=name, budget=one)) for one in asked for name in NOISES]
+    return plain + [(one.scale, DefenceName(name=name, budget=one)) for one in asked for name in PROTECTED]
 
 
-def _rates(finding: Finding) -> list[Row]:
-    """Return R for each line: leakage prevented per utility lost, both in points."""
+def rates_of(finding: Finding) -> list[Row]:
+    """Return R for each line: leakage prevented per utility lost, both in points.
+
+    The paper takes the leakage of rewritten texts as zero; so its figures for them stand beside a rate of that kind.
+    """
     found = {(row.keys["dataset"], row.keys["defence"], row.scale, row.metric): row for row in finding.rows}
     rates = []
     for (name, defence, scale, metric), row in found.items():
-        if metric != "leakage" or defence == "none":
-            continue
         clean = [found.get((name, "none", "", one)) for one in ("leakage", "utility")]
         utility = found.get((name, defence, scale, "utility"))
-        values = [None if one is None else one.ours for one in (*clean, row, utility)]
-        known = [value for value in values if value is not None]
-        rate = None
-        if len(known) == len(values):
-            rate = tradeoff_rate(
-                undefended_leakage=known[0], undefended_utility=known[1], leakage=known[2], utility=known[3]
-            )
+        if metric != "leakage" or defence == "none" or row.ours is None:
+            continue
         printed = published(finding.name).value(row.keys, "rate") if scale != "literal" else None
-        # Infinite where nothing was lost, which JSON can't say; the table shows a dash.
-        kept = rate if rate is not None and rate < float("inf") else None
-        rates.append(replace(row, metric="rate", ours=kept, deviation=None, paper=printed))
+        rewritten = defence in REWRITERS
+        rates.append(_rate(row, "rate", row.ours, [*clean, utility], None if rewritten else printed))
+        if rewritten:
+            rates.append(_rate(row, "rate, leakage as 0", 0.0, [*clean, utility], printed))
     return rates
+
+
+def _rate(line: Row, metric: str, leakage: float, others: list[Row | None], printed: float | None) -> Row:
+    values = [None if one is None else one.ours for one in others]
+    leak, useful, left = (float("nan") if value is None else value for value in values)
+    rate = tradeoff_rate(undefended_leakage=leak, undefended_utility=useful, leakage=leakage, utility=left)
+    # Infinite where nothing was lost, which JSON can't say; the table shows a dash.
+    return replace(line, metric=metric, ours=rate if isfinite(rate) else None, deviation=None, paper=printed)

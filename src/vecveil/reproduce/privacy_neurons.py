@@ -58,7 +58,7 @@ class PrivacyNeurons:
                         )
                     )
             if reading in READINGS:
-                plots[f"{self.name}-{reading}"] = _plot(sensitivity(chosen), reading)
+                plots[f"{self.name}-{reading}"] = partial(_plot, sensitivity(chosen), reading)
         notes = (
             f"STS12, named entities, {len(pairs):,} pairs; embedder {lab.embedder} in place of GTR-base.",
             "Shuffled: each pair's differences over other dimensions, so that no dimension is special.",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from vecveil.reproduce.defences import DefenceName
-from vecveil.reproduce.finding import Finding
+from vecveil.audit.frontier.contender import Contender
+from vecveil.core.arrays import evenly
+from vecveil.reproduce.defences import SHAPES, DefenceName
+from vecveil.reproduce.finding import Finding, Row, row_of
 from vecveil.reproduce.grid import EPSILONS, Request, budgets, measured
 from vecveil.reproduce.lab import Lab
 
@@ -26,6 +28,15 @@ class Regularisation:
 
     def run(self, lab: Lab) -> Finding:
         """Return the table."""
+        undefended = [
+            Request(
+                keys={"dataset": name, "epsilon": "inf", "regularisation": ""},
+                dataset=name,
+                defence=DefenceName(name="none"),
+                metrics=("leakage", "utility"),
+            )
+            for name in ("sts12", "fiqa")
+        ]
         requests = [
             Request(
                 keys={"dataset": name, "epsilon": f"{budget.value:g}", "regularisation": f"{weight:g}"},
@@ -36,6 +47,22 @@ class Regularisation:
             )
             for name in ("sts12", "fiqa")
             for weight in GRID
-            for budget in budgets(lab, lab.some(list(EPSILONS), 2))
+            for budget in budgets(lab, [EPSILONS[place] for place in evenly(len(EPSILONS), lab.effort.epsilons)])
         ]
-        return measured(lab, self.name, self.title, requests)
+        finding = measured(lab, self.name, self.title, [*undefended, *requests])
+        return replace(finding, rows=(*finding.rows, *_gates(lab, finding)))
+
+
+def _gates(lab: Lab, finding: Finding) -> list[Row]:
+    """Return how far each λ closes the gates: what the paper's table is about, and does not show."""
+    rows = []
+    for name in dict.fromkeys(row.keys["dataset"] for row in finding.rows if row.ours is not None):
+        for weight in GRID:
+            contender = Contender(SHAPES["sparse"], (("penalty", weight),))
+            facts = [lab.bench(name).fitted(contender, None, seed).facts for seed in lab.effort.seeds]
+            keys = {"dataset": name, "epsilon": "", "regularisation": f"{weight:g}"}
+            rows += [
+                row_of(keys, metric, [100 * one[fact] for one in facts])
+                for metric, fact in (("mean gate", "mean_gate"), ("gates closed", "closed_gates"))
+            ]
+    return rows

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from vecveil.audit.budgets import Budget
-from vecveil.audit.corpus import AuditCorpus
-from vecveil.audit.defences import Noise, Rewritten, Undefended
+from vecveil.audit.defences import Defence, Noise, Undefended
 from vecveil.audit.frontier.bench import Bench
-from vecveil.audit.frontier.yardstick import SearchYardstick, Utility
+from vecveil.audit.frontier.prepare import make_bench
 from vecveil.audit.metrics import mitigation
-from vecveil.concepts.rewriting import build_rewriter
 from vecveil.mechanisms import MECHANISMS
-from vecveil.reproduce.finding import Finding, Row, row_of
-from vecveil.reproduce.lab import NEAREST, Attacked, Lab, attacked_of
+from vecveil.reproduce.finding import Finding, row_of
+from vecveil.reproduce.lab import NEAREST, Lab
+from vecveil.reproduce.measures import Attacked
 from vecveil.reproduce.published import published
 from vecveil.reproduce.words import GROUPS, Words, sentences_note
 from vecveil.shapes import LabelledCorpus, NoiseShape, build_learner
 from vecveil.shapes.canonical import Canonical
+from vecveil.shapes.filling import helpful_filling
 
 FIVE = ("weekdays", "country", "months", "gender", "city")
 KINDS = ("target", "similar", "other")
-MASKS = ("sparse", "sparse-working", "vecveil")
+MASKS = ("laplace", "sparse", "sparse-working", "vecveil")
+"""Noise that is the same everywhere is the control: it knows no word, and hides all alike."""
+
+BUDGET = Budget(value=10, scale="paper")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,85 +42,85 @@ class SimilarTokens:
     def run(self, lab: Lab) -> Finding:
         """Return the table: the mean over the words of a group, each protected alone."""
         words = Words(lab=lab, groups={name: GROUPS[name] for name in FIVE})
-        bench = _bench(words)
         chosen = words.frequent(lab.effort.words)
-        rows: list[Row] = []
+        bench = make_bench(
+            words.concept,
+            words.sentences,
+            tasks=(),
+            embedder=words.embed.embedder,
+            copies=2,
+            near_copies=None,
+            cache=None,
+            progress=lab.progress,
+        )
         work = [(group, mask) for group in chosen for mask in MASKS]
+        rows = []
         for group, mask in lab.progress(work, label=self.name, total=len(work)):
-            found: dict[str, list[float]] = {kind: [] for kind in KINDS}
-            for word in chosen[group]:
-                for seed in lab.effort.seeds:
-                    for kind, value in _mitigated(words, bench, word, mask, seed).items():
-                        found[kind].append(value)
+            seeds = [_means(words, bench, chosen[group], mask, seed) for seed in lab.effort.seeds]
             for kind in KINDS:
                 keys = {"group": group, "tokens": kind}
-                rows.append(
-                    row_of(
-                        keys | {"defence": mask},
-                        "mitigation",
-                        [100 * value for value in found[kind]],
-                        scale="paper",
-                        paper=published(self.name).value(keys, "mitigation"),
-                    )
-                )
-        notes = (sentences_note(lab), "Positive where leakage fell. The attack is nearest.")
+                printed = published(self.name).value(keys, "mitigation") if mask == "sparse" else None
+                values = [100 * one[kind] for one in seeds]
+                rows.append(row_of(keys | {"defence": mask}, "mitigation", values, scale="paper", paper=printed))
+        notes = (
+            sentences_note(lab),
+            "Positive where leakage fell; the attack is nearest. On the literal scale nothing is left to be read.",
+        )
         return Finding(name=self.name, title=self.title, rows=tuple(rows), notes=notes, lab=lab.facts())
 
 
-def _bench(words: Words) -> Bench:
-    corpus = AuditCorpus.of(words.concept, words.sentences, words.embed, progress=words.lab.progress)
-    remove = Rewritten.over(corpus.passages, build_rewriter("remove"), words.concept, words.embed, seed=0)
-    utility = Utility([SearchYardstick.on(corpus)])
-    return Bench(corpus=corpus, utility=utility, embed=words.embed, redacted=remove)
+def _means(words: Words, bench: Bench, chosen: list[str], mask: str, seed: int) -> dict[str, float]:
+    """Return the mitigation of each kind of word, the mean over the words of a group that are protected in turn."""
+    clean = _attacked(words, bench, None, mask, seed)
+    found: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for word in chosen:
+        behind = _attacked(words, bench, word, mask, seed)
+        for kind, labels in kinds_of(word, words.groups, {*clean.tokens}).items():
+            before, after = (_leakage(one, labels) for one in (clean, behind))
+            if before:
+                found[kind].append(-mitigation(leakage=after, undefended=before))
+    return {kind: float(np.mean(values)) if values else float("nan") for kind, values in found.items()}
 
 
-def _mitigated(words: Words, bench: Bench, word: str, mask: str, seed: int) -> dict[str, float]:
-    """Return how much less of each kind of word leaks when one word is protected, over what leaks without."""
-    clean, behind = (_attacked(words, bench, word, one, seed) for one in (None, mask))
-    group = next({*members} for members in words.groups.values() if word in members)
-    kinds = {"target": {word}, "similar": group - {word}}
-    kinds["other"] = {*clean.tokens} - kinds["target"] - kinds["similar"]
-    found = {}
-    for kind, labels in kinds.items():
-        before, after = (_leakage(one, labels) for one in (clean, behind))
-        if before:
-            found[kind] = -mitigation(leakage=after, undefended=before)
-    return found
+def kinds_of(word: str, groups: Mapping[str, tuple[str, ...]], known: set[str]) -> dict[str, set[str]]:
+    """Return the word itself, the others of its group and all others, among the words that are known."""
+    group = next({*members} for members in groups.values() if word in members)
+    return {"target": {word} & known, "similar": (group - {word}) & known, "other": known - group}
 
 
 def _leakage(attacked: Attacked, labels: set[str]) -> float:
-    known = [label for label in labels if label in attacked.tokens]
-    total = sum(attacked.tokens[label] for label in known)
-    return sum(attacked.categories[label] * attacked.tokens[label] for label in known) / total if total else 0.0
+    total = sum(attacked.tokens[label] for label in labels)
+    return sum(attacked.categories[label] * attacked.tokens[label] for label in labels) / total if total else 0.0
 
 
-def _attacked(words: Words, bench: Bench, word: str, mask: str | None, seed: int) -> Attacked:
-    lab, budget = words.lab, Budget(value=10, scale="paper")
-    key = {
-        "name": "word",
-        "texts": bench.corpus.digest(),
-        "embedder": words.embed.embedder.fingerprint.settings(),
-        "word": word if mask else "",
-        "mask": mask or "",
-        "attack": NEAREST,
-        "seed": seed,
-    }
+def _attacked(words: Words, bench: Bench, word: str | None, mask: str, seed: int) -> Attacked:
+    """Return what is read where one word is protected; nothing is where None."""
 
     def measured() -> Attacked:
-        if mask is None:
-            return attacked_of(bench.attacked(NEAREST, Undefended(), seed))
-        shape = _shape(words, bench, word, mask, seed)
-        mechanism = budget.mechanism(MECHANISMS.load("mahalanobis"), shape, signal=bench.signal)
-        return attacked_of(bench.attacked(NEAREST, Noise(mechanism=mechanism, axes=shape.axes), seed))
+        defence = Undefended() if word is None else _defence(words, bench, word, mask, seed)
+        return Attacked.of(bench.attacked(NEAREST, defence, seed))
 
-    return lab.kept(key, Attacked, measured)
+    facts = {} if word is None else {"word": word, "mask": mask, "budget": BUDGET.asked}
+    return words.lab.kept("word", bench, seed, Attacked, measured, **facts)
 
 
-def _shape(words: Words, bench: Bench, word: str, mask: str, seed: int) -> NoiseShape:
-    pairs, rng = words.pairs(word), np.random.default_rng(seed)
-    if mask == "vecveil":
-        held = tuple(tuple(token.word for token in tokens if token.label == word) for tokens in bench.corpus.tokens)
-        corpus = LabelledCorpus(vectors=bench.corpus.clean, words=held)
-        return Canonical().fit(pairs, rng, corpus=corpus).shape
-    preset = "paper" if mask == "sparse" else None
-    return build_learner("hard-concrete", preset=preset).fit(pairs, rng).shape
+def _defence(words: Words, bench: Bench, word: str, mask: str, seed: int) -> Defence:
+    """Return the noise for a word, learned from the texts that attacks train on."""
+    train, held_out, _ = bench.corpus.split(seed)
+    rows = np.concatenate([train, held_out])
+    pairs, rng = words.pairs(word, [bench.corpus.passages[row] for row in rows]), np.random.default_rng(seed)
+    filling = None
+    if mask == "laplace":
+        shape = NoiseShape(variances=np.ones(pairs.dimensions))
+    elif mask == "vecveil":
+        held = tuple(
+            tuple(token.word for token in bench.corpus.tokens[row] if token.label == word) for row in rows.tolist()
+        )
+        corpus = LabelledCorpus(vectors=bench.corpus.clean[rows], words=held)
+        shape = Canonical().fit(pairs, rng, corpus=corpus).shape
+        filling = helpful_filling(shape, corpus, pairs)
+    else:
+        preset = "paper" if mask == "sparse" else None
+        shape = build_learner("hard-concrete", preset=preset).fit(pairs, rng).shape
+    mechanism = BUDGET.mechanism(MECHANISMS.load("mahalanobis"), shape, signal=bench.signal)
+    return Noise(mechanism=mechanism, axes=shape.axes, filling=filling)

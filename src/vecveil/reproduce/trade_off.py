@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from vecveil.reproduce.defences import TITLES, DefenceName
@@ -30,7 +31,7 @@ def trade_off(lab: Lab, experiment: str, title: str, datasets: tuple[str, ...]) 
             for defence in NOISES
         ]
     finding = measured(lab, experiment, title, requests)
-    plots = {f"{experiment}-{name}": _plot(finding, name) for name in datasets if _has(finding, name)}
+    plots = {f"{experiment}-{name}": partial(_plot, finding, name) for name in datasets if _has(finding, name)}
     return replace(finding, plots=plots)
 
 
@@ -39,7 +40,7 @@ def _keys(name: str, epsilon: str, defence: str) -> dict[str, str]:
 
 
 def _has(finding: Finding, name: str) -> bool:
-    return any(row.keys["dataset"] == name and row.scale == "paper" for row in finding.rows)
+    return any(row.keys["dataset"] == name and row.ours is not None for row in finding.rows)
 
 
 def _plot(finding: Finding, name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from vecveil.reproduce.defences import DefenceName
@@ -25,14 +25,27 @@ class WhiteBox:
         """Return the table."""
         requests = [
             Request(
-                keys={"dataset": name, "epsilon": f"{budget.value:g}", "defence": defence},
+                keys={"dataset": name, "epsilon": epsilon, "defence": defence.name, "attack": attack},
                 dataset=name,
-                defence=DefenceName(name=defence, budget=budget),
+                defence=defence,
+                attack=attack,
                 metrics=("leakage", "utility"),
-                scale=budget.scale,
+                scale=scale,
+                compared=attack == lab.main_attack,
             )
             for name in ("sts12", "fiqa")
-            for budget in budgets(lab, EPSILONS)
-            for defence in DEFENCES
+            for attack in (lab.main_attack, "mlc")
+            for epsilon, scale, defence in _defences(lab)
         ]
-        return measured(lab, self.name, self.title, requests)
+        finding = measured(lab, self.name, self.title, requests)
+        note = "SPARSE-WB looks into mlc here, so that the rows of mlc are its white box."
+        return replace(finding, notes=(*finding.notes, note))
+
+
+def _defences(lab: Lab) -> list[tuple[str, str, DefenceName]]:
+    noises = [
+        (f"{budget.value:g}", budget.scale, DefenceName(name=name, budget=budget))
+        for budget in budgets(lab, EPSILONS)
+        for name in DEFENCES
+    ]
+    return [("inf", "", DefenceName(name="none")), *noises]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,21 +25,21 @@ FEWEST = 8
 """Sentences that must hold a word for a mask to be learned for it."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "weekdays": ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    "weekdays": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "country": (
-        *("china", "india", "russia", "iran", "iraq", "israel", "pakistan", "syria", "egypt", "france", "germany"),
-        *("japan", "ukraine", "turkey", "mexico", "canada", "australia", "spain", "italy", "afghanistan"),
+        *("China", "India", "Russia", "Iran", "Iraq", "Israel", "Pakistan", "Syria", "Egypt", "France", "Germany"),
+        *("Japan", "Ukraine", "Turkey", "Mexico", "Canada", "Australia", "Spain", "Italy", "Afghanistan"),
     ),
     "months": (
-        *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
-        *("november", "december"),
+        *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
+        *("November", "December"),
     ),
-    "us": ("us", "american", "washington", "obama", "congress", "senate", "texas", "california"),
+    "us": ("US", "American", "Washington", "Obama", "Congress", "Senate", "Texas", "California"),
     "gender": ("man", "woman", "men", "women", "boy", "girl", "male", "female"),
     "number": ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    "city": ("london", "paris", "beijing", "moscow", "baghdad", "boston", "chicago", "cairo", "jerusalem", "damascus"),
+    "city": ("London", "Paris", "Beijing", "Moscow", "Baghdad", "Boston", "Chicago", "Cairo", "Jerusalem", "Damascus"),
 }
-"""The paper's groups; it prints some of the words, and these are ours."""
+"""The paper's groups; it prints some of the words, and these are ours, as they are written: "may" is no month."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,7 +61,7 @@ class Words:
         for name in SOURCES:
             found |= dict.fromkeys(passage.text for passage in DATASETS[name].texts(self.lab.data))
         passages = [Passage(text) for text in found]
-        spans = Terms(terms=self.words).find_all(passages)
+        spans = _found(self.words).find_all(passages)
         held = [one for one, marks in zip(passages, spans, strict=True) if marks]
         others = [one for one, marks in zip(passages, spans, strict=True) if not marks]
         most = self.lab.effort.sizes.texts
@@ -76,7 +76,7 @@ class Words:
     @cached_property
     def concept(self) -> Union:
         """Every word that some sentence holds as a category of its own."""
-        return Union(parts=tuple(Terms(terms=(word,), label=word) for word in self.words if self._holding(word)))
+        return Union(parts=tuple(_found((word,), label=word) for word in self.words if self._holding(word)))
 
     @cached_property
     def embed(self) -> Memory:
@@ -95,14 +95,20 @@ class Words:
             raise InvalidInputError(f"no word of {', '.join(self.groups)} is in {FEWEST} sentences of the data")
         return found
 
-    def pairs(self, word: str) -> ContrastPairs:
-        """Return the sentences that hold a word, and the same without it."""
-        contrast = contrast_set(Terms(terms=(word,)), self._holding(word), drop_empty=True, allow_everywhere=True)
+    def pairs(self, word: str, among: Sequence[Passage] | None = None) -> ContrastPairs:
+        """Return the sentences that hold a word, and the same without it; all of them, or those among some."""
+        passages = self._holding(word, among)
+        contrast = contrast_set(_found((word,)), passages, drop_empty=True, allow_everywhere=True)
         return ContrastPairs(self.embed(list(contrast.with_concept)), self.embed(list(contrast.without_concept)))
 
-    def _holding(self, word: str) -> list[Passage]:
-        spans = Terms(terms=(word,)).find_all(self.sentences)
-        return [one for one, marks in zip(self.sentences, spans, strict=True) if marks]
+    def _holding(self, word: str, among: Sequence[Passage] | None = None) -> list[Passage]:
+        passages = self.sentences if among is None else among
+        spans = _found((word,)).find_all(passages)
+        return [one for one, marks in zip(passages, spans, strict=True) if marks]
+
+
+def _found(words: tuple[str, ...], label: str = "WORD") -> Terms:
+    return Terms(terms=words, label=label, case_sensitive=True)
 
 
 def top(values: Vector, number: int) -> list[int]:

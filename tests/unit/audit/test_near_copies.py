@@ -47,3 +47,9 @@ def test_without_it_texts_are_split_one_by_one() -> None:
     corpus = AuditCorpus.of(toy_concept(), passages(texts), Memory(WordEmbedder()))
     train, held_out, test = corpus.split(0)
     assert [len(train), len(held_out), len(test)] == [round(0.7 * 225) + round(0.7 * 75), 30, 300 - 30 - len(train)]
+
+
+def test_texts_that_all_hang_together_are_refused_with_their_number() -> None:
+    corpus = AuditCorpus.of(toy_concept(), passages(toy_texts(300)), Memory(WordEmbedder()), near_copies=0.3)
+    with pytest.raises(InvalidInputError, match=r"from cosine 0.3 on, hang together in a group of \d+ of 300"):
+        corpus.split(0)

@@ -24,7 +24,7 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was(run: CommandLine, work
     outcome = run(*command)
     assert outcome.code == 0, outcome.err
     assert "| paired | same pairs | top | 0.04 |" in outcome.out
-    folder = work / "out" / "privacy-neurons"
+    folder = work / "out" / "quick" / "privacy-neurons"
     assert {"privacy-neurons.md", "privacy-neurons.csv", "privacy-neurons.tex", "privacy-neurons-all.svg"} <= {
         path.name for path in folder.iterdir()
     }
@@ -41,7 +41,7 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was(run: CommandLine, work
         (("overhead",), ("needs --data and --out",)),
         (("overhead", "--data", "nowhere", "--out", "out"), ("there is no folder nowhere",)),
         (("overhead", "--data", ".", "--out", "out", "--prior", "geia"), ("ATTACK=DIR", "'geia'")),
-        (("overhead", "--data", ".", "--out", "out", "--prior", "geia=."), ("holds no prior",)),
+        (("overhead", "--data", ".", "--out", "out", "--prior", "geia=."), ("there is no prior",)),
         (("privacy-neurons", "--data", ".", "--out", "out", "--quick"), ("has no sts12/sts12.parquet",)),
     ],
 )
@@ -51,4 +51,4 @@ def test_what_is_wrong_is_said_in_one_line(
     outcome = run("reproduce", *arguments)
     assert outcome.code != 0
     assert all(part in outcome.err for part in said), outcome.err
-    assert not (work / "out" / "overhead").exists()
+    assert not (work / "out" / "quick").exists()

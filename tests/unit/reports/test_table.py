@@ -35,7 +35,7 @@ def test_no_sign_in_a_cell_breaks_out_of_it() -> None:
 
 
 def test_an_empty_table_says_so() -> None:
-    assert table().markdown() == "## A table\n\nNothing of this kind was run.\n"
+    assert table().markdown() == "## A table\n\nA note.\n\nNothing of this kind was run.\n"
 
 
 def test_latex_has_no_sign_that_means_something_else() -> None:

@@ -81,9 +81,16 @@ class Bench:
         """Return the defence that a shape is with that much noise."""
         return at_noise(fitted, noise_ratio, self.signal)
 
-    def attacked(self, spec: str, defence: Defence, seed: int) -> AttackRow:
-        """Return what an attack, trained on what `defence` lets out, reads of texts that it has not seen."""
+    def attacked(self, spec: str, defence: Defence, seed: int, *, name: str | None = None) -> AttackRow:
+        """Return what an attack, trained on what `defence` lets out, reads of texts that it has not seen.
+
+        Args:
+            spec: The attack.
+            defence: What it attacks.
+            seed: Of the split, and of noise and training.
+            name: What the attack's random numbers depend on beside the seed; the spec where None.
+        """
         attacker = Attacker(corpus=self.corpus, embed=self.embed, judge=None, copies=self.copies, examples=0)
         setting = Setting(defence="", label="", asked="", dials=None, seed=seed)
-        rng = np.random.default_rng(int(json_digest({"attack": spec, "seed": seed})[:15], 16))
+        rng = np.random.default_rng(int(json_digest({"attack": name or spec, "seed": seed})[:15], 16))
         return attacker.attack(spec, attack_of(spec), setting, defence, rng).row

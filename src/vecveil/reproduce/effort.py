@@ -1,0 +1,68 @@
+"""How much work goes into an experiment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vecveil.audit.frontier.plan import GUIDE
+from vecveil.core.errors import InvalidInputError
+from vecveil.reproduce.datasets import Sizes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much work goes into an experiment.
+
+    Attributes:
+        name: Of the effort; its tables go into a folder of that name.
+        sizes: How much of each data set is used.
+        seeds: Repetitions, each with its own split, shapes, noise and attackers.
+        mlc: The attack MLC with its settings.
+        generative: Settings of the generative attacks.
+        literal: Epsilons for which the literal scale is run too.
+        epsilons: Most epsilons of the search for λ; None for all.
+        words: Words of a group that are looked at one by one; None for all.
+        runs: Vectors that are protected one by one to take the time of.
+        samples: Numbers of contrast pairs for which learning is timed.
+    """
+
+    name: str
+    sizes: Sizes
+    seeds: tuple[int, ...]
+    mlc: str
+    generative: str
+    literal: tuple[float, ...]
+    epsilons: int | None
+    words: int | None
+    runs: int
+    samples: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.seeds:
+            raise InvalidInputError("an experiment needs a seed at least, got none")
+
+
+FULL = Effort(
+    name="full",
+    sizes=Sizes(),
+    seeds=(0, 1, 2, 3, 4),
+    mlc="mlc,batch_size=256,epochs=60,patience=8",
+    generative="epochs=4",
+    literal=(5, 10, 20, 30, 40),
+    epsilons=None,
+    words=None,
+    runs=10_000,
+    samples=(1000, 2000, 5000, 10_000, 20_000),
+)
+QUICK = Effort(
+    name="quick",
+    sizes=Sizes(texts=1500, pairs=1000, queries=100, documents=800),
+    seeds=(0,),
+    mlc=GUIDE,
+    generative="epochs=2",
+    literal=(10,),
+    epsilons=2,
+    words=2,
+    runs=1000,
+    samples=(1000, 2000),
+)
