@@ -28,11 +28,11 @@ FEWEST_TEXTS = 100
 MOST_PAIRS = 2000
 """Contrast pairs that the concept probes are given; more would hardly move their score."""
 
-MOST_TOGETHER = 0.5
-"""Share of the texts that one group of near copies may hold."""
-
 SHARES = (0.7, 0.1)
 """Parts of the texts that attacks train on, and that they stop by; the rest is what they are tested on."""
+
+MOST_TOGETHER = SHARES[1]
+"""Share of the texts that one group of near copies may hold: a larger one leaves nothing beside it to stop by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
