@@ -30,6 +30,14 @@ LIST, ALL = "list", "all"
     metavar="ATTACK=DIR",
     help="A prior of geia or vec2text, made by `vecveil prior`; with one of vec2text, that is the main attack.",
 )
+@click.option(
+    "--local",
+    "files",
+    multiple=True,
+    metavar="SET=FILE",
+    help="A set that only some may have, in the place of its stand-in: mimic-iii (NOTEEVENTS), pii-300k.",
+)
+@click.option("--ner", metavar="MODEL", help="Marks mimic-iii.  [default: d4data/biomedical-ner-all]")
 @click.option("--cache", type=FILE, metavar="DIR", help="Folder of embeddings.  [default: cache in --out]")
 def reproduce(
     *,
@@ -39,6 +47,8 @@ def reproduce(
     quick: bool,
     embedder: str,
     priors: tuple[str, ...],
+    files: tuple[str, ...],
+    ner: str | None,
     cache: Path | None,
 ) -> None:
     """Run experiments of the paper and put our figures beside the printed ones.
@@ -47,6 +57,7 @@ def reproduce(
     """
     from vecveil.embedders import resolve_embedder
     from vecveil.reproduce import EXPERIMENTS, FULL, QUICK, Lab, checked_priors
+    from vecveil.reproduce.local_sets import NER, with_local
 
     known = [*EXPERIMENTS.builtin, *(name for name in EXPERIMENTS.names() if name not in EXPERIMENTS.builtin)]
     if LIST in names:
@@ -60,13 +71,15 @@ def reproduce(
         raise click.UsageError("an experiment needs --data and --out")
     if not data.is_dir():
         raise InvalidInputError(f"there is no folder {data}")
-    given = dict(_prior(one) for one in priors)
+    given = dict(_named_path(one, "--prior") for one in priors)
+    local = dict(_named_path(one, "--local") for one in files)
     lab = Lab(
         data=data,
         out=out / "measured",
         effort=QUICK if quick else FULL,
         embedder=embedder,
         priors=checked_priors(given, resolve_embedder(embedder)) if given else {},
+        datasets=with_local(local, ner=ner or NER),
         cache=cache or out / "cache",
         progress=progress_bar,
     )
@@ -93,8 +106,8 @@ def _run(experiment: Experiment, lab: Lab, out: Path) -> bool:
     return True
 
 
-def _prior(given: str) -> tuple[str, Path]:
-    name, separator, folder = given.partition("=")
-    if not separator or not folder:
-        raise InvalidInputError(f"--prior takes ATTACK=DIR, got {given!r}")
-    return name, Path(folder)
+def _named_path(given: str, option: str) -> tuple[str, Path]:
+    name, separator, path = given.partition("=")
+    if not separator or not path:
+        raise InvalidInputError(f"{option} takes NAME=PATH, got {given!r}")
+    return name, Path(path)

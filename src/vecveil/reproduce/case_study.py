@@ -15,7 +15,6 @@ from vecveil.audit.results import Reconstruction, Setting
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import VecveilError
 from vecveil.embedders import resolve_embedder
-from vecveil.reproduce.datasets import dataset
 from vecveil.reproduce.defences import DefenceName
 from vecveil.reproduce.finding import Finding, Row, row_of
 from vecveil.reproduce.lab import Lab
@@ -24,7 +23,7 @@ from vecveil.reproduce.sentences import Shown, sentences_table
 
 DEFENCES = ("none", "laplace", "purkayastha", "sparse", "vecveil")
 EXAMPLES = {"age": (5, "Age"), "disease": (10, "Disease_disorder")}
-"""What is protected in each example of the paper, at which epsilon, and the label that it has in the data."""
+"""What each example of the paper is about, its epsilon, and the label in the data."""
 
 READ = 200
 """Test sentences whose reconstructions are looked at for the examples."""
@@ -72,7 +71,7 @@ class CaseStudy:
                 private, text = _private(lab, place, label)
                 shown.append(Shown(example=example, text=text, private=private, readings=_at(found, place)))
         notes = [
-            f"clinical: {dataset('clinical').stands_in}; all four of its categories are protected at once.",
+            f"clinical: {_stands_in(lab)}; all four of its categories are protected at once.",
             f"The attack is {lab.main_attack}; {judged}. Similarity is of one sentence, the first whose private word "
             f"is read where nothing is defended; the mean is over {READ}; the first seed.",
             "On the literal scale nothing is left to be read.",
@@ -85,6 +84,10 @@ class CaseStudy:
             lab=lab.facts(),
             tables=(sentences_table(shown),),
         )
+
+
+def _stands_in(lab: Lab) -> str:
+    return lab.dataset("clinical").stands_in or "MIMIC-III, as in the paper"
 
 
 def _judge(lab: Lab) -> tuple[Memory | None, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vecveil.reproduce.datasets import dataset
 from vecveil.reproduce.finding import Finding
 from vecveil.reproduce.grid import Request, measured, undefended_and
 from vecveil.reproduce.lab import Lab
@@ -32,7 +31,7 @@ class Categories:
                     metrics=("leakage", "tokens"),
                     scale=scale,
                 )
-                for category, label in dataset(name).categories.items()
+                for category, label in lab.dataset(name).categories.items()
                 for scale, defence in undefended_and(lab, 10)
             ]
         return measured(lab, self.name, self.title, requests)

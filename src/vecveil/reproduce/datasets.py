@@ -12,7 +12,6 @@ from vecveil.concepts import Concept, Passage, Span
 from vecveil.concepts.annotated import Annotated
 from vecveil.concepts.entities import Entities
 from vecveil.core.arrays import evenly
-from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.veil import read_passages
 
@@ -156,8 +155,3 @@ DATASETS: Mapping[str, Dataset] = {
         categories={"city": "CITY", "state": "STATE", "country": "COUNTRY"},
     ),
 }
-
-
-def dataset(name: str) -> Dataset:
-    """Return the data set of that name."""
-    return DATASETS[one_of(name, DATASETS, "data set")]

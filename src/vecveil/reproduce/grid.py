@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from vecveil.audit.budgets import Budget, BudgetScale
 from vecveil.core.errors import VecveilError
-from vecveil.reproduce.datasets import dataset
 from vecveil.reproduce.defences import DefenceName
 from vecveil.reproduce.finding import Finding, Row, row_of
 from vecveil.reproduce.lab import NEAREST, Lab
@@ -174,5 +173,5 @@ def _notes(lab: Lab, requests: Sequence[Request]) -> list[str]:
         found.append(f"{' and '.join(bare)} start from nothing, for want of priors, and learn from these texts alone.")
     found.append("Texts are split one by one, so that an attacker may know a near copy of a text.")
     known = dict.fromkeys(request.dataset for request in requests)
-    found += [f"{name}: {dataset(name).stands_in}." for name in known if dataset(name).stands_in]
+    found += [f"{name}: {lab.dataset(name).stands_in}." for name in known if lab.dataset(name).stands_in]
     return found

@@ -18,10 +18,11 @@ from vecveil.audit.frontier.bench import Bench
 from vecveil.audit.frontier.prepare import make_bench
 from vecveil.audit.grid import task_digest
 from vecveil.audit.tasks import build_task
+from vecveil.core.checks import one_of
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import VecveilWarning
 from vecveil.core.progress import Progress, silent
-from vecveil.reproduce.datasets import dataset
+from vecveil.reproduce.datasets import DATASETS, Dataset
 from vecveil.reproduce.defences import DefenceName
 from vecveil.reproduce.effort import FULL, Effort
 from vecveil.reproduce.measures import Attacked, Useful
@@ -55,6 +56,7 @@ class Lab:
         effort: How much work goes into it.
         embedder: The embedder that stands for the paper's GTR-base.
         priors: Folders of trained priors, by the name of the generative attack.
+        datasets: The data sets by name.
         cache: Folder of embeddings.
         progress: Told how far the work is.
     """
@@ -64,16 +66,21 @@ class Lab:
     effort: Effort = FULL
     embedder: str = "minilm"
     priors: Mapping[str, Path] = field(default_factory=dict)
+    datasets: Mapping[str, Dataset] = field(default_factory=lambda: DATASETS)
     cache: Path | None = None
     progress: Progress = silent
     _benches: dict[tuple[str, str], Bench] = field(init=False, default_factory=dict, repr=False)
     _tasks: dict[str, UtilityTask] = field(init=False, default_factory=dict, repr=False)
 
+    def dataset(self, name: str) -> Dataset:
+        """Return the data set of that name."""
+        return self.datasets[one_of(name, self.datasets, "data set")]
+
     def bench(self, name: str, embedder: str | None = None) -> Bench:
         """Return a data set with its vectors and contrast pairs."""
         key = name, embedder or self.embedder
         if key not in self._benches:
-            known = dataset(name)
+            known = self.dataset(name)
             texts = known.some_texts(self.data, self.effort.sizes)
             with warnings.catch_warnings():
                 # Every label of the pipeline is asked for, and few corpora have all of them.
@@ -120,7 +127,7 @@ class Lab:
 
     def useful(self, name: str, defence: DefenceName, seed: int, *, embedder: str | None = None) -> Useful | None:
         """Return how useful what a defence lets out of a data set is by its own task; None where it has none."""
-        spec = dataset(name).task(self.data, self.effort.sizes)
+        spec = self.dataset(name).task(self.data, self.effort.sizes)
         if spec is None:
             return None
         if spec not in self._tasks:

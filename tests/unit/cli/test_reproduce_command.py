@@ -40,8 +40,10 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was(run: CommandLine, work
         (("main-result", "--data", ".", "--out", "out"), ("'main-result'", "did you mean 'main-results'")),
         (("overhead",), ("needs --data and --out",)),
         (("overhead", "--data", "nowhere", "--out", "out"), ("there is no folder nowhere",)),
-        (("overhead", "--data", ".", "--out", "out", "--prior", "geia"), ("ATTACK=DIR", "'geia'")),
+        (("overhead", "--data", ".", "--out", "out", "--prior", "geia"), ("NAME=PATH", "'geia'")),
         (("overhead", "--data", ".", "--out", "out", "--prior", "geia=."), ("there is no prior",)),
+        (("overhead", "--data", ".", "--out", "out", "--local", "mimic=x"), ("'mimic'", "did you mean 'mimic-iii'")),
+        (("overhead", "--data", ".", "--out", "out", "--local", "pii-300k=x"), ("there is no file x",)),
         (("privacy-neurons", "--data", ".", "--out", "out", "--quick"), ("has no sts12/sts12.parquet",)),
     ],
 )
