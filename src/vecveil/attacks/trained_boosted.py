@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.attacks.attack import Recovery, Sample
-from vecveil.attacks.words import Flags, known_scores
+from vecveil.attacks.attack import Sample
+from vecveil.attacks.word_classifier import WordClassifier
+from vecveil.attacks.words import Flags
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import embeddings
-from vecveil.core.progress import Progress, silent
 
 FOLDS = 5
 """Parts of the training texts, each judged by a regression on the others."""
@@ -72,38 +72,18 @@ class Clues:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrainedBoosted:
+class TrainedBoosted(WordClassifier):
     """Trained trees.
 
     Attributes:
         clues: What the trees see of a vector.
         trees: A boosted classifier for each word.
         rounds: How many of their trees count.
-        vocabulary: The words that were learned.
-        dimensions: Length of the vectors that it reads.
-        threshold: Probability from which a word is claimed.
     """
 
     clues: Clues
     trees: tuple[Any, ...]
     rounds: int
-    vocabulary: tuple[str, ...]
-    dimensions: int
-    threshold: float
-
-    def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
-        """Return the words whose probability reaches the threshold."""
-        del progress
-        scores = self.probabilities(vectors)
-        claimed = tuple(
-            frozenset(self.vocabulary[column] for column in np.flatnonzero(row >= self.threshold)) for row in scores
-        )
-        return Recovery(words=claimed, vocabulary=self.vocabulary, scores=scores)
-
-    def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
-        """Return the probabilities of the true tokens; 0 for a word that it did not learn."""
-        del progress
-        return known_scores(self.probabilities(sample.vectors), self.vocabulary, sample)
 
     def probabilities(self, vectors: Embeddings) -> Matrix:
         """Return, for each vector, the probability of each word."""
