@@ -86,14 +86,16 @@ def main() -> None:
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Show our own warnings as lines; what libraries warn of concerns their users, not ours."""
+    """Show our own warnings as lines, each once; what libraries warn of concerns their users, not ours."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        del where, more
+        if issubclass(category, VecveilWarning) and str(message) not in shown:
+            shown.add(str(message))
+            click.echo(f"Warning: {message}", err=True)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", VecveilWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = show
         yield
-
-
-def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    del where, more
-    if issubclass(category, VecveilWarning):
-        click.echo(f"Warning: {message}", err=True)

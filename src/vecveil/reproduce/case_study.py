@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from vecveil.audit.attacking import Attacker
-from vecveil.audit.budgets import Budget
 from vecveil.audit.encoding import Memory
 from vecveil.audit.prepare import attack_of
 from vecveil.audit.results import Reconstruction, Setting
@@ -17,11 +16,12 @@ from vecveil.core.errors import VecveilError
 from vecveil.embedders import resolve_embedder
 from vecveil.reproduce.defences import DefenceName
 from vecveil.reproduce.finding import Finding, Row, row_of
+from vecveil.reproduce.grid import budgets
 from vecveil.reproduce.lab import Lab
 from vecveil.reproduce.published import published
 from vecveil.reproduce.sentences import Shown, sentences_table
 
-DEFENCES = ("none", "laplace", "purkayastha", "sparse", "vecveil")
+NOISES = ("laplace", "purkayastha", "sparse", "vecveil")
 EXAMPLES = {"age": (5, "Age"), "disease": (10, "Disease_disorder")}
 """What each example of the paper is about, its epsilon, and the label in the data."""
 
@@ -53,28 +53,31 @@ class CaseStudy:
         rows: list[Row] = []
         shown: list[Shown] = []
         for example, (epsilon, label) in EXAMPLES.items():
-            found = {
-                name: _readings(lab, judge, name, epsilon)
-                for name in lab.progress(DEFENCES, label=f"{self.name}, {example}", total=len(DEFENCES))
-            }
-            place = _telling(lab, found["none"], label)
-            for name, readings in found.items():
-                keys = {"example": example, "epsilon": str(epsilon), "defence": name}
+            defences = [DefenceName(name="none")]
+            defences += [DefenceName(name=name, budget=one) for one in budgets(lab, (epsilon,)) for name in NOISES]
+            found = [
+                (defence, _readings(lab, judge, defence))
+                for defence in lab.progress(defences, label=f"{self.name}, {example}", total=len(defences))
+            ]
+            place = _telling(lab, found[0][1], label)
+            for defence, readings in found:
+                keys = {"example": example, "epsilon": str(epsilon), "defence": defence.name}
                 similar = [one.similarity for one in readings if one.similarity is not None]
                 mean = [float(np.mean(similar))] if similar else []
-                scale = "" if name == "none" else "paper"
+                scale = "" if defence.budget is None else defence.budget.scale
                 if place is not None and similar:
-                    one, printed = readings[place].similarity or 0.0, published(self.name).value(keys, "similarity")
+                    one = readings[place].similarity or 0.0
+                    printed = None if scale == "literal" else published(self.name).value(keys, "similarity")
                     rows.append(row_of(keys, "similarity", [one], scale=scale, paper=printed))
                 rows.append(row_of(keys, "mean similarity", mean, scale=scale))
             if place is not None:
                 private, text = _private(lab, place, label)
-                shown.append(Shown(example=example, text=text, private=private, readings=_at(found, place)))
+                readings_of = {defence.title: readings[place] for defence, readings in found}
+                shown.append(Shown(example=example, text=text, private=private, readings=readings_of))
         notes = [
             f"clinical: {_stands_in(lab)}; all four of its categories are protected at once.",
             f"The attack is {lab.main_attack}; {judged}. Similarity is of one sentence, the first whose private word "
             f"is read where nothing is defended; the mean is over {READ}; the first seed.",
-            "On the literal scale nothing is left to be read.",
         ]
         return Finding(
             name=self.name,
@@ -101,9 +104,8 @@ def _judge(lab: Lab) -> tuple[Memory | None, str]:
     return Memory(found, lab.progress), f"similarity by {other}"
 
 
-def _readings(lab: Lab, judge: Memory | None, name: str, epsilon: float) -> tuple[Reconstruction, ...]:
-    bench, seed = lab.bench("clinical"), lab.effort.seeds[0]
-    defence = DefenceName(name=name, budget=None if name == "none" else Budget(value=epsilon, scale="paper"))
+def _readings(lab: Lab, judge: Memory | None, defence: DefenceName) -> tuple[Reconstruction, ...]:
+    bench, seed, name = lab.bench("clinical"), lab.effort.seeds[0], defence.name
     facts = {
         "defence": defence.key(),
         "attack": lab.attack_key(lab.main_attack),
@@ -137,7 +139,3 @@ def _private(lab: Lab, place: int, label: str) -> tuple[set[str], str]:
     row = attacker.example_rows(lab.effort.seeds[0])[place]
     words = {token.word for token in bench.corpus.tokens[row] if token.label == label}
     return words, bench.corpus.passages[row].text
-
-
-def _at(found: dict[str, tuple[Reconstruction, ...]], place: int) -> dict[str, Reconstruction]:
-    return {name: readings[place] for name, readings in found.items()}

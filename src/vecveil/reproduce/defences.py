@@ -59,6 +59,12 @@ class DefenceName:
         if (self.budget is None) != (self.name == "none" or self.name in REWRITERS.names()):
             raise InvalidInputError(f"noise needs a budget, and nothing else takes one, got {self.name!r}")
 
+    @property
+    def title(self) -> str:
+        """How tables name it, with the scale of ε where that is not the paper's."""
+        literal = self.budget is not None and self.budget.scale == "literal"
+        return TITLES[self.name] + (", literal ε" if literal else "")
+
     def build(self, bench: Bench, seed: int) -> Defence:
         """Return the defence on a corpus, learned in the split of that seed where it learns."""
         if self.name in REWRITERS.names():

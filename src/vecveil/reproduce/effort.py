@@ -18,8 +18,9 @@ class Effort:
         sizes: How much of each data set is used.
         seeds: Repetitions, each with its own split, shapes, noise and attackers.
         mlc: The attack MLC with its settings.
-        generative: Settings of the generative attacks.
-        literal: Epsilons for which the literal scale is run too.
+        adapted: Settings of a generative attack that starts from a prior.
+        scratch: Settings of one that starts from nothing: small, as it is trained for every line of a table.
+        literal: How many epsilons of a table are run on the literal scale too, the largest first; None for all.
         epsilons: Most epsilons of the search for λ; None for all.
         words: Words of a group that are looked at one by one; None for all.
         runs: Vectors that are protected one by one to take the time of.
@@ -30,8 +31,9 @@ class Effort:
     sizes: Sizes
     seeds: tuple[int, ...]
     mlc: str
-    generative: str
-    literal: tuple[float, ...]
+    adapted: str
+    scratch: str
+    literal: int | None
     epsilons: int | None
     words: int | None
     runs: int
@@ -47,8 +49,9 @@ FULL = Effort(
     sizes=Sizes(),
     seeds=(0, 1, 2, 3, 4),
     mlc="mlc,batch_size=256,epochs=60,patience=8",
-    generative="epochs=4",
-    literal=(5, 10, 20, 30, 40),
+    adapted="epochs=4",
+    scratch="epochs=20,layers=2,width=128,vocabulary=4000,learning_rate=0.003,batch_size=32",
+    literal=None,
     epsilons=None,
     words=None,
     runs=10_000,
@@ -59,8 +62,9 @@ QUICK = Effort(
     sizes=Sizes(texts=1500, pairs=1000, queries=100, documents=800),
     seeds=(0,),
     mlc=GUIDE,
-    generative="epochs=2",
-    literal=(10,),
+    adapted="epochs=2",
+    scratch="epochs=15,layers=1,width=128,vocabulary=2000,learning_rate=0.003,batch_size=32",
+    literal=1,
     epsilons=2,
     words=2,
     runs=1000,

@@ -54,14 +54,11 @@ class Request:
 
 
 def budgets(lab: Lab, epsilons: Iterable[float]) -> list[Budget]:
-    """Return the budgets of a table: on the paper's scale, and those that are asked for on the literal one."""
-    scales: tuple[BudgetScale, ...] = ("paper", "literal")
-    return [
-        Budget(value=epsilon, scale=scale)
-        for scale in scales
-        for epsilon in epsilons
-        if scale == "paper" or epsilon in lab.effort.literal
-    ]
+    """Return the budgets of a table: on the paper's scale, then as many as the effort allows on the literal one."""
+    asked = sorted(epsilons)
+    literal = asked if lab.effort.literal is None else asked[-lab.effort.literal :]
+    scales: dict[BudgetScale, list[float]] = {"paper": asked, "literal": literal}
+    return [Budget(value=epsilon, scale=scale) for scale, values in scales.items() for epsilon in values]
 
 
 def undefended_and(lab: Lab, epsilon: float) -> list[tuple[str, DefenceName]]:

@@ -180,7 +180,8 @@ class Lab:
 
     def _settings(self, name: str) -> str:
         # The paper's Vec2Text is the inverter alone.
-        return ("steps=0," if name == "vec2text" else "") + self.effort.generative
+        settings = self.effort.adapted if name in self.priors else self.effort.scratch
+        return f"steps=0,{settings}" if name == "vec2text" else settings
 
 
 def machine() -> dict[str, Any]:

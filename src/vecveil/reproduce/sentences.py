@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from vecveil.audit.results import Reconstruction
 from vecveil.reports.cells import Cell, number, words
 from vecveil.reports.table import Column, Table
-from vecveil.reproduce.defences import TITLES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +18,7 @@ class Shown:
         example: Of the paper's examples, the one that it stands for.
         text: What was written.
         private: Its words that the example is about.
-        readings: What was read behind each defence.
+        readings: What was read behind each defence, by its title.
     """
 
     example: str
@@ -33,12 +32,12 @@ def sentences_table(shown: Sequence[Shown]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in shown:
         rows.append((words(one.example), words("what was written"), words(""), words(""), words(one.text)))
-        for name, reading in one.readings.items():
+        for title, reading in one.readings.items():
             outcome = words("read" if one.private & {*reading.leaked} else "hidden")
             rows.append(
                 (
                     words(one.example),
-                    words(TITLES[name]),
+                    words(title),
                     outcome,
                     number(reading.similarity),
                     words(reading.text or ""),

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 from support.command_line import CommandLine, check_refusal, finished, start
 
 import vecveil
 from vecveil.cli.main import commands
-from vecveil.core.errors import ArtifactError
+from vecveil.core.errors import ArtifactError, VecveilWarning
 
 COMMANDS = ("demo", "concept", "learn", "protect", "guarantee", "show", "key", "ledger", "selftest")
 
@@ -55,6 +56,15 @@ def test_an_error_of_the_system_is_one_line_and_exit_code_1(run: CommandLine, mo
     monkeypatch.setattr(commands.commands["show"], "callback", fail)
     outcome = run("show", "a.veil")
     assert (outcome.code, outcome.err) == (1, "Error: /some/file: Permission denied\n")
+
+
+def test_a_warning_is_one_line_however_often_it_is_given(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def warn(**_: object) -> None:
+        for message in ("texts are cut", "texts are cut", "words are few"):
+            warnings.warn(message, VecveilWarning, stacklevel=1)
+
+    monkeypatch.setattr(commands.commands["show"], "callback", warn)
+    assert run("show", "a.veil").err == "Warning: texts are cut\nWarning: words are few\n"
 
 
 def test_ctrl_c_is_one_line_and_exit_code_130(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,11 +28,15 @@ TINY = replace(
     QUICK,
     sizes=Sizes(pairs=40, queries=6, documents=60),
     mlc="mlc,epochs=4,batch_size=32,hidden=[32]",
-    generative="epochs=1,layers=1,width=32,heads=2,vocabulary=300",
+    adapted="epochs=1",
+    scratch="epochs=1,layers=1,width=32,heads=2,vocabulary=300",
     words=1,
     runs=20,
     samples=(100,),
 )
+
+WITHOUT_BUDGET = {"neuron-masks", "privacy-neurons", "overhead"}
+"""Experiments on masks and on time, in which no epsilon has a part."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +72,7 @@ def test_the_main_table_has_every_line_of_the_paper_and_noise_costs_utility(lab:
     clean = _ours(finding, "utility", dataset="sts12", epsilon="inf", defence="none")
     assert utilities[0] < utilities[1] <= clean + 5
     literal = [row for row in finding.rows if row.scale == "literal"]
-    assert {row.keys["epsilon"] for row in literal} == {"10"}
+    assert {row.keys["epsilon"] for row in literal} == {"40"}
     assert all(row.paper is None for row in literal)
     finding.write(tmp_path)
     assert {"main-results-sts12.svg", "main-results-fiqa.png", "main-results.tex"} <= {
@@ -94,7 +98,8 @@ def test_every_group_of_words_has_its_lines_beside_a_control(lab: Lab) -> None:
     assert {row.keys["defence"] for row in beside} == {"sparse"}
     # A kind of word of which nothing leaks without a defence has no mitigation.
     assert sum(row.ours is not None for row in beside) >= 10
-    assert len([row for row in finding.rows if row.keys["defence"] == "laplace"]) == 15
+    control = [row.scale for row in finding.rows if row.keys["defence"] == "laplace"]
+    assert (control.count("paper"), control.count("literal")) == (15, 15)
 
 
 def test_every_installed_model_has_its_lines(lab: Lab) -> None:
@@ -239,3 +244,15 @@ def test_a_prior_that_is_none_is_refused(tmp_path: Path) -> None:
         checked_priors({"geia": tmp_path}, WordEmbedder())
     with pytest.raises(InvalidInputError, match="belongs to geia or vec2text, got 'mlc'"):
         checked_priors({"mlc": tmp_path}, WordEmbedder())
+
+
+@pytest.mark.parametrize("name", sorted({*EXPERIMENTS.names()} - WITHOUT_BUDGET))
+def test_every_experiment_with_a_budget_reads_it_on_both_scales(lab: Lab, name: str) -> None:
+    finding = _run(lab, name)
+    assert {"paper", "literal"} <= {row.scale for row in finding.rows if row.ours is not None}
+    assert all(row.paper is None for row in finding.rows if row.scale == "literal")
+
+
+def test_an_attack_without_a_prior_is_small_and_one_with_a_prior_takes_its_sizes(lab: Lab, tmp_path: Path) -> None:
+    assert lab.attack("vec2text") == f"vec2text,steps=0,{TINY.scratch}"
+    assert replace(lab, priors={"vec2text": tmp_path}).attack("vec2text") == f"vec2text:{tmp_path},steps=0,epochs=1"
