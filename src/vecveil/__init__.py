@@ -33,7 +33,7 @@ from vecveil.core.errors import VecveilError
 from vecveil.embedders import Embedder, Fingerprint, PrecomputedEmbedder, resolve_embedder
 from vecveil.mechanisms import Mechanism
 from vecveil.shapes import ContrastPairs, NoiseShape
-from vecveil.veil import ProtectReport, Veil, learn, protect_file, read_passages
+from vecveil.veil import Guard, ProtectReport, Veil, learn, protect_file, read_passages
 
 __version__ = version("vecveil")
 
@@ -47,6 +47,7 @@ __all__ = [
     "Fingerprint",
     "Guarantee",
     "GuaranteeSheet",
+    "Guard",
     "Mechanism",
     "NoiseShape",
     "Passage",

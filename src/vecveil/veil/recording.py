@@ -8,12 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from vecveil.accounting.ledger import Charge, Ledger, default_ledger, open_ledger
-from vecveil.core.arrays import Embeddings
 from vecveil.core.progress import Progress, silent
 from vecveil.veil.noise import KeyedNoise, row_tokens
 from vecveil.veil.protection import Protection
@@ -74,17 +71,6 @@ class Recording:
                 tokens = row_tokens(self.run, first_row, len(batch))
             yield self.ledger.digests([scope + identity for identity in batch.identities]), tokens
             first_row += len(batch)
-
-
-def recorded_release(
-    protection: Protection, vectors: Embeddings, records: RecordBatch, ledger: Ledger | None, first_row: int = 0
-) -> NDArray[Any]:
-    """Return protected copies of `vectors`, recorded as one run where there is a ledger."""
-    released = protection.release(vectors, names=records.names, first_row=first_row)
-    if ledger is not None:
-        recording = Recording(ledger=ledger, protection=protection, run=secrets.token_hex(16))
-        recording.spend(records)
-    return released
 
 
 @contextmanager

@@ -26,10 +26,10 @@ from vecveil.shapes import NoiseShape
 from vecveil.shapes.filling import Filling
 from vecveil.veil.budget import epsilon_for_noise_ratio, require_noise_on_every_axis
 from vecveil.veil.embedding import embed_texts
+from vecveil.veil.journal import Journal, recorded_release
 from vecveil.veil.promise import guarantee_sheet
 from vecveil.veil.protection import Protection
 from vecveil.veil.provenance import Provenance
-from vecveil.veil.recording import recorded_release
 from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents, vectors_are_pinned
 from vecveil.veil.typical import TypicalLengths
 
@@ -107,7 +107,7 @@ class Veil:
             return protection.release(vectors)
         seen = None if vectors_are_pinned(model) else vectors
         records = RecordBatch.of(text_contents(texts), None if ids is None else id_bytes(ids), vectors=seen)
-        return recorded_release(protection, vectors, records, ledger)
+        return recorded_release(protection, vectors, records, _journal(protection, ledger))
 
     def perturb(
         self,
@@ -139,7 +139,8 @@ class Veil:
             return protection.release(vectors, first_row=first_row)
         clean = embeddings(vectors, dimensions=self.fingerprint.dimensions, first_row=first_row)
         known = None if ids is None else id_bytes(ids, first_row=first_row)
-        return recorded_release(protection, clean, RecordBatch.of(vector_contents(clean), known), ledger, first_row)
+        records = RecordBatch.of(vector_contents(clean), known)
+        return recorded_release(protection, clean, records, _journal(protection, ledger), first_row=first_row)
 
     def protection(
         self,
@@ -255,6 +256,10 @@ class Veil:
         noise_ratio = self.mechanism_at(budget(chosen)).noise_ratio(self.typical.signal)
         require_noise_on_every_axis(chosen, noise_ratio, self.shape.variances)
         return float(chosen)
+
+
+def _journal(protection: Protection, ledger: Ledger | None) -> Journal | None:
+    return None if ledger is None else Journal(ledger, protection)
 
 
 def _filling(tensors: Mapping[str, Matrix]) -> Filling | None:
