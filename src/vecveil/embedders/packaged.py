@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
@@ -16,6 +16,9 @@ from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraEr
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.pieces import PiecedModel
 from vecveil.embedders.sentence_model import SentenceModel, load_sentence_model
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 WEIGHTS = "model.safetensors"
 
@@ -67,6 +70,11 @@ class PackagedEmbedder:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one float32 row per text, in order."""
         return self._loaded.embed(texts, batch_size=self.batch_size)
+
+    @property
+    def pipeline(self) -> SentenceTransformer:
+        """The model itself, as sentence-transformers has it."""
+        return self._loaded.pipeline
 
     @cached_property
     def _loaded(self) -> SentenceModel:

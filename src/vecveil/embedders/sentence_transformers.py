@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
@@ -15,6 +15,9 @@ from vecveil.core.errors import InvalidInputError
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.hub import find_snapshot
 from vecveil.embedders.sentence_model import SentenceModel, load_sentence_model
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 _DEFAULT_ORGANISATION = "sentence-transformers"
 
@@ -55,6 +58,11 @@ class SentenceTransformersEmbedder:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one float32 row per text, in order."""
         return self._loaded[2].embed(texts, batch_size=self.batch_size)
+
+    @property
+    def pipeline(self) -> SentenceTransformer:
+        """The model itself, as sentence-transformers has it."""
+        return self._loaded[2].pipeline
 
     @property
     def _folder(self) -> Path | None:

@@ -1,0 +1,84 @@
+"""LlamaIndex: a protected embedding model, and a transform for nodes that have their vectors already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.integrations.lists import as_lists
+from vecveil.veil import Guard
+
+try:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.bridge.pydantic import PrivateAttr
+    from llama_index.core.schema import BaseNode, TransformComponent
+except ImportError:
+    raise MissingExtraError("llama-index-core", "llama-index") from None
+
+
+class VeiledEmbedding(BaseEmbedding):
+    """Protected embeddings of texts and queries.
+
+    Args:
+        guard: The veil, its budget, its key and its ledger.
+        inner: LlamaIndex's embedding for the veil's model; the veil loads its model itself where None.
+        **settings: Of every embedding of LlamaIndex, such as `embed_batch_size`.
+    """
+
+    _guard: Guard = PrivateAttr()
+    _inner: BaseEmbedding | None = PrivateAttr()
+
+    def __init__(self, guard: Guard, inner: BaseEmbedding | None = None, **settings: Any) -> None:
+        super().__init__(**{"model_name": guard.opened_veil.fingerprint.model, **settings})
+        self._guard, self._inner = guard, inner
+        if inner is not None:
+            guard.require_same_model(inner.get_text_embedding_batch)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return what LlamaIndex calls it."""
+        return "VeiledEmbedding"
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        if self._inner is None:
+            return self._get_text_embeddings([query])[0]
+        return as_lists(self._guard.vectors(np.asarray([self._inner.get_query_embedding(query)])))[0]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        if self._inner is None:
+            return as_lists(self._guard.texts(texts))
+        return as_lists(self._guard.vectors(np.asarray(self._inner.get_text_embedding_batch(texts))))
+
+
+class VeilNodes(TransformComponent):
+    """Protects nodes that another step of a pipeline has embedded; their ids are what the ledger knows them by.
+
+    Args:
+        guard: The veil, its budget, its key and its ledger.
+    """
+
+    _guard: Guard = PrivateAttr()
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self._guard = guard
+
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        """Return the nodes with protected vectors in the place of their own; those handed in stay as they were."""
+        bare = next((node for node in nodes if node.embedding is None), None)
+        if bare is not None:
+            raise InvalidInputError(f"node {bare.node_id} has no embedding: put VeilNodes after the step that makes it")
+        if not nodes:
+            return []
+        clean = np.asarray([node.embedding for node in nodes])
+        protected = as_lists(self._guard.vectors(clean, ids=[node.node_id for node in nodes]))
+        return [node.model_copy(update={"embedding": row}) for node, row in zip(nodes, protected, strict=True)]

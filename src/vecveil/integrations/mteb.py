@@ -1,0 +1,41 @@
+"""MTEB: a protected encoder, to be evaluated like any model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from vecveil.core.errors import MissingExtraError
+from vecveil.veil import Guard
+
+try:
+    from mteb.models.abs_encoder import AbsEncoder
+    from mteb.models.model_meta import ModelMeta, ScoringFunction
+except ImportError:
+    raise MissingExtraError("mteb", "mteb") from None
+
+
+class VeiledEncoder(AbsEncoder):
+    """Gives MTEB protected vectors: `mteb.evaluate(VeiledEncoder(guard), tasks)`.
+
+    Args:
+        guard: The veil, its budget, its key and its ledger.
+    """
+
+    def __init__(self, guard: Guard) -> None:
+        self.guard = guard
+        veil = guard.opened_veil
+        self.mteb_model_meta = ModelMeta.create_empty(
+            {
+                "name": f"vecveil/{veil.fingerprint.model.rpartition('/')[2]}",
+                "revision": veil.digest(),
+                "embed_dim": guard.dimensions,
+                "similarity_fn_name": ScoringFunction.COSINE,
+            }
+        )
+
+    def encode(self, inputs: Iterable[Any], **_: Any) -> NDArray[Any]:
+        """Return a protected vector for each text of the batches that MTEB makes."""
+        return self.guard.texts([text for batch in inputs for text in batch["text"]])

@@ -1,0 +1,136 @@
+"""sentence-transformers: a last module, after `Normalize`, by which a model gives protected vectors."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.veil import Guard
+
+try:
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Module
+    from sentence_transformers.util import load_dir_path
+except ImportError:
+    raise MissingExtraError("sentence-transformers", "models") from None
+
+VECTORS = "sentence_embedding"
+FOLDER = "veil"
+HUB = ("token", "cache_folder", "revision", "local_files_only")
+CONFIGS = ("config.json", "tokenizer_config.json", "preprocessor_config.json", "processor_config.json")
+KEY_VARIABLE = "VECVEIL_KEY"
+"""Environment variable with the path of the key file, where a saved model needs one."""
+
+
+class VeilModule(Module):
+    """Protects a model's vectors in `encode`, `encode_query` and `encode_document`; does nothing in training.
+
+    Args:
+        guard: The veil, its budget, its key and its ledger.
+    """
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.guard = guard
+
+    def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Return the features with protected vectors in the place of clean ones."""
+        if self.training:
+            return features
+        clean = features[VECTORS]
+        protected = self.guard.vectors(clean.detach().to("cpu", torch.float32).numpy())
+        moved = torch.from_numpy(protected.astype(np.float32)).to(device=clean.device, dtype=clean.dtype)
+        # Token vectors are as telling as the sentence's, and `output_value` could ask for them.
+        return {**{name: value for name, value in features.items() if name != "token_embeddings"}, VECTORS: moved}
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """Return what is written beside the veil: the budget, names, and of the key only its fingerprint."""
+        kept = self.guard.settings(without=("veil", "embedder", "key", "noise_ratio"))
+        return {**kept, "epsilon": self.guard.protection.epsilon, "key": self.guard.protection.label().get("key")}
+
+    def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
+        """Write the veil and the budget; the key stays where it is."""
+        del args, kwargs
+        self.guard.opened_veil.save(Path(output_path) / FOLDER, overwrite=True)
+        self.save_config(output_path)
+
+    @classmethod
+    def load(  # type: ignore[override]  # the library names what we hand on unseen
+        cls, model_name_or_path: str, subfolder: str = "", **options: Any
+    ) -> VeilModule:
+        """Return the module of a saved model; a key is found by the path in $VECVEIL_KEY."""
+        hub = {name: options[name] for name in HUB if name in options}
+        config = cls.load_config(model_name_or_path, subfolder=subfolder, **hub)
+        folder = load_dir_path(model_name_or_path, subfolder=str(Path(subfolder, FOLDER)), **hub)
+        if folder is None:
+            raise InvalidInputError(f"{model_name_or_path} holds no veil in {subfolder}")
+        wanted = config.pop("key")
+        guard = Guard(folder, key=None if wanted is None else _key_file(wanted), **config)
+        if guard.protection.label().get("key") != wanted:
+            raise InvalidInputError(f"the model was saved with the key {wanted}; ${KEY_VARIABLE} names another")
+        return cls(guard)
+
+
+def veiled(guard: Guard, model: SentenceTransformer | None = None) -> SentenceTransformer:
+    """Return a model that gives protected vectors: its own modules, and the veil after them.
+
+    Args:
+        guard: The veil, its budget, its key and its ledger.
+        model: The model that the veil was learned on; the veil loads it itself where None.
+
+    Raises:
+        EmbedderMismatchError: If it is another model.
+    """
+    if model is None:
+        model = getattr(guard.model, "pipeline", None)
+        if model is None:
+            raise InvalidInputError(f"{guard.opened_veil.fingerprint.model} is no model of sentence-transformers")
+    else:
+        if any(isinstance(module, VeilModule) for module in model):
+            raise InvalidInputError("the model is veiled already: noise on noise protects no better")
+        guard.require_same_model(partial(model.encode, show_progress_bar=False))
+    return SentenceTransformer(
+        modules=[*model, VeilModule(guard)],
+        device=str(model.device),
+        prompts={name: prompt for name, prompt in model.prompts.items() if prompt is not None},
+        default_prompt_name=model.default_prompt_name,
+        similarity_fn_name=model.similarity_fn_name,
+    )
+
+
+def load_veiled(folder: str | Path, **options: Any) -> SentenceTransformer:
+    """Return a veiled model that was saved with `save_pretrained`.
+
+    sentence-transformers imports no class from outside of itself without `trust_remote_code=True`, which would run code
+    that lies in the folder too. Here a folder with code is refused.
+
+    Args:
+        folder: Where it was saved.
+        **options: Those of SentenceTransformer, such as `device`.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InvalidInputError(f"there is no folder {folder}")
+    code = next((path for path in sorted(folder.rglob("*")) if _is_code(path)), None)
+    if code is not None:
+        raise InvalidInputError(f"{code} is or names code of its own, which a veiled model has no need of")
+    return SentenceTransformer(str(folder), trust_remote_code=True, **options)
+
+
+def _is_code(path: Path) -> bool:
+    return path.suffix == ".py" or (path.suffix == ".json" and path.name in CONFIGS and "auto_map" in path.read_text())
+
+
+def _key_file(fingerprint: str) -> str:
+    found = os.environ.get(KEY_VARIABLE)
+    if not found:
+        raise InvalidInputError(
+            f"the model was saved with noise from the key {fingerprint}; put the path of its file into ${KEY_VARIABLE}"
+        )
+    return found

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from support.guards import TEXTS, secret_of
+
+from vecveil.core.errors import InvalidInputError
+from vecveil.integrations.haystack import VeiledDocumentEmbedder, VeiledTextEmbedder
+from vecveil.veil import Guard
+
+
+def test_a_pipeline_finds_what_was_put_in(guard: Guard) -> None:
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    store.write_documents(VeiledDocumentEmbedder(guard).run([Document(content=text) for text in TEXTS])["documents"])
+    pipeline = Pipeline()
+    pipeline.add_component("embedder", VeiledTextEmbedder(guard))
+    pipeline.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=1))
+    pipeline.connect("embedder.embedding", "retriever.query_embedding")
+    (found,) = pipeline.run({"embedder": {"text": TEXTS[2]}})["retriever"]["documents"]
+    assert found.content == TEXTS[2]
+
+
+def test_documents_are_protected_under_their_own_ids_and_stay_as_they_were(guard: Guard) -> None:
+    documents = [Document(content=text) for text in TEXTS]
+    found = VeiledDocumentEmbedder(guard).run(documents)
+    expected = guard.texts(TEXTS, ids=[one.id for one in documents])
+    assert np.allclose([one.embedding for one in found["documents"]], expected)
+    assert all(one.embedding is None for one in documents)
+    assert found["meta"] == {"model": "small", "veil": guard.opened_veil.digest()}
+    assert VeiledDocumentEmbedder(guard).run([])["documents"] == []
+
+
+def test_fields_of_the_meta_data_can_be_embedded_too(guard: Guard) -> None:
+    embedder = VeiledDocumentEmbedder(guard, meta_fields_to_embed=["title", "missing"], embedding_separator=" | ")
+    document = Document(content="rain", meta={"title": "weather"})
+    (found,) = embedder.run([document])["documents"]
+    assert np.allclose(found.embedding, guard.texts(["weather | rain"], ids=[document.id])[0])
+
+
+def test_a_pipeline_is_written_down_without_the_key_and_read_again(guard: Guard) -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("text", VeiledTextEmbedder(guard))
+    pipeline.add_component("documents", VeiledDocumentEmbedder(guard, meta_fields_to_embed=["title"]))
+    written = pipeline.dumps()
+    assert secret_of(guard) not in written
+    again = Pipeline.loads(written, allowed_modules=["vecveil.integrations.haystack"])
+    found = again.get_component("text").run("rain")["embedding"]
+    assert np.allclose(found, guard.texts(["rain"])[0])
+    assert again.get_component("documents").meta_fields_to_embed == ["title"]
+
+
+def test_the_wrong_kind_of_input_is_refused(guard: Guard) -> None:
+    with pytest.raises(InvalidInputError, match="VeiledDocumentEmbedder takes documents"):
+        VeiledTextEmbedder(guard).run(["a", "b"])
+    with pytest.raises(InvalidInputError, match="takes a list of documents"):
+        VeiledDocumentEmbedder(guard).run("a text")

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+from llama_index.core import MockEmbedding, VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.schema import Document, TextNode
+from support.guards import TEXTS, secret_of
+
+from vecveil.accounting.ledger import open_ledger
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
+from vecveil.embedders import Embedder
+from vecveil.integrations.llama_index import VeiledEmbedding, VeilNodes
+from vecveil.veil import Guard
+
+
+class Local(BaseEmbedding):
+    """LlamaIndex's own way to call the veil's model."""
+
+    _model: Embedder = PrivateAttr()
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self._model = guard.model
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        found: list[float] = self._model.embed([text])[0].tolist()
+        return found
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+def test_texts_and_queries_are_protected_and_alike(guard: Guard) -> None:
+    embedding = VeiledEmbedding(guard)
+    rows = embedding.get_text_embedding_batch(TEXTS)
+    assert rows[1] == embedding.get_query_embedding(TEXTS[1]) == embedding.get_text_embedding(TEXTS[1])
+    assert np.abs(np.asarray(rows) - guard.model.embed(TEXTS)).max() > 1e-4
+    assert asyncio.run(embedding.aget_query_embedding(TEXTS[1])) == rows[1]
+    assert embedding.model_name == "small"
+
+
+def test_nothing_secret_is_in_what_is_logged(guard: Guard) -> None:
+    embedding = VeiledEmbedding(guard)
+    assert secret_of(guard) not in str(embedding.to_payload()) + embedding.to_json() + repr(embedding)
+
+
+def test_embeddings_that_are_there_already_are_wrapped(guard: Guard) -> None:
+    embedding = VeiledEmbedding(guard, Local(guard))
+    expected = guard.vectors(guard.model.embed(TEXTS[:1])).astype(float).tolist()
+    assert embedding.get_text_embedding_batch(TEXTS[:1]) == expected
+    assert embedding.get_query_embedding(TEXTS[0]) == expected[0]
+    with pytest.raises(EmbedderMismatchError, match="small"):
+        VeiledEmbedding(guard, MockEmbedding(embed_dim=16))
+
+
+def test_an_index_finds_what_was_put_in(guard: Guard) -> None:
+    index = VectorStoreIndex.from_documents([Document(text=text) for text in TEXTS], embed_model=VeiledEmbedding(guard))
+    (found,) = index.as_retriever(similarity_top_k=1).retrieve(TEXTS[2])
+    assert found.text == TEXTS[2]
+
+
+def test_nodes_are_protected_in_a_pipeline_under_their_own_ids(guard: Guard) -> None:
+    clean = guard.model.embed(TEXTS)
+    nodes = [
+        TextNode(text=text, id_=f"node-{place}", embedding=row.tolist())
+        for place, (text, row) in enumerate(zip(TEXTS, clean, strict=True))
+    ]
+    found = IngestionPipeline(transformations=[VeilNodes(guard)], disable_cache=True).run(nodes=nodes)
+    expected = guard.vectors(clean, ids=[node.node_id for node in nodes])
+    assert np.allclose([node.embedding for node in found], expected)
+    assert [node.node_id for node in found] == [node.node_id for node in nodes]
+    assert np.allclose([node.embedding for node in nodes], clean)
+    with open_ledger(str(guard.ledger)) as ledger:
+        assert ledger.totals().records == len(TEXTS)
+
+
+def test_nodes_without_vectors_are_refused(guard: Guard) -> None:
+    with pytest.raises(InvalidInputError, match="node-7 has no embedding"):
+        VeilNodes(guard)([TextNode(text="a", id_="node-7")])
+    assert VeilNodes(guard)([]) == []

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from support.embedders import WordEmbedder
+from support.guards import TEXTS, named_guard, secret_of
+from support.tiny_model import write_tiny_model
+from support.veils import made_veil
+
+from vecveil.accounting.ledger import open_ledger
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
+from vecveil.integrations.sentence_transformers import KEY_VARIABLE, VeilModule, load_veiled, veiled
+from vecveil.veil import Guard
+
+
+@pytest.fixture
+def model(model_folder: Path) -> SentenceTransformer:
+    return SentenceTransformer(str(model_folder), device="cpu")
+
+
+def test_every_way_to_encode_gives_protected_vectors(model: SentenceTransformer, guard: Guard) -> None:
+    protected = veiled(guard, model)
+    clean = model.encode(TEXTS)
+    for encode in (protected.encode, protected.encode_query, protected.encode_document):
+        found = encode(TEXTS)
+        assert found.shape == clean.shape
+        assert (np.linalg.norm(found - clean, axis=1) > 1e-4).all()
+
+
+def test_they_are_what_the_veil_makes_of_the_clean_ones(model: SentenceTransformer, guard: Guard) -> None:
+    assert np.allclose(veiled(guard, model).encode(TEXTS[:1]), guard.vectors(model.encode(TEXTS[:1])))
+
+
+def test_tensors_stay_tensors_and_single_texts_single(model: SentenceTransformer, guard: Guard) -> None:
+    protected = veiled(guard, model)
+    assert isinstance(protected.encode(TEXTS, convert_to_tensor=True), torch.Tensor)
+    assert protected.encode(TEXTS[0]).shape == (16,)
+
+
+def test_token_vectors_can_t_be_had(model: SentenceTransformer, guard: Guard) -> None:
+    protected = veiled(guard, model)
+    with pytest.raises(KeyError):
+        protected.encode(TEXTS, output_value="token_embeddings")
+    (features,) = protected.encode(TEXTS[:1], output_value=None)
+    assert "token_embeddings" not in features
+
+
+def test_training_sees_clean_vectors(model: SentenceTransformer, guard: Guard) -> None:
+    module = VeilModule(guard)
+    clean = {"sentence_embedding": model.encode(TEXTS, convert_to_tensor=True)}
+    assert module.train()(clean) is clean
+    assert not torch.equal(module.eval()(dict(clean))["sentence_embedding"], clean["sentence_embedding"])
+
+
+def test_a_saved_model_is_one_folder_without_the_key(
+    model: SentenceTransformer, guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    protected = veiled(guard, model)
+    protected.save_pretrained(str(tmp_path / "saved"))
+    found = protected.encode(TEXTS)
+    secret = secret_of(guard)
+    for path in (tmp_path / "saved").rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes()
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    with pytest.raises(InvalidInputError, match=r"\$VECVEIL_KEY"):
+        load_veiled(tmp_path / "saved", device="cpu")
+    monkeypatch.setenv(KEY_VARIABLE, str(guard.key))
+    (tmp_path / "a.veil" / "manifest.json").unlink()
+    assert np.array_equal(load_veiled(tmp_path / "saved", device="cpu").encode(TEXTS), found)
+
+
+def test_another_key_is_refused(
+    model: SentenceTransformer, guard: Guard, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    veiled(guard, model).save_pretrained(str(tmp_path / "saved"))
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv(KEY_VARIABLE, str(named_guard(tmp_path / "other", model_folder).key))
+    with pytest.raises(InvalidInputError, match="names another"):
+        load_veiled(tmp_path / "saved", device="cpu")
+
+
+def test_a_model_without_a_key_needs_none(model: SentenceTransformer, tmp_path: Path, model_folder: Path) -> None:
+    veiled(named_guard(tmp_path, model_folder, keyed=False), model).save_pretrained(str(tmp_path / "saved"))
+    again = load_veiled(tmp_path / "saved", device="cpu")
+    assert not np.array_equal(again.encode(TEXTS), again.encode(TEXTS))
+
+
+def test_a_folder_with_code_of_its_own_is_not_loaded(model: SentenceTransformer, guard: Guard, tmp_path: Path) -> None:
+    veiled(guard, model).save_pretrained(str(tmp_path / "saved"))
+    (tmp_path / "saved" / "modeling.py").write_text("raise SystemExit('run')")
+    with pytest.raises(InvalidInputError, match=r"modeling\.py"):
+        load_veiled(tmp_path / "saved")
+    with pytest.raises(InvalidInputError, match="there is no folder"):
+        load_veiled(tmp_path / "nowhere")
+
+
+def test_another_model_is_refused(guard: Guard, tmp_path: Path) -> None:
+    other = SentenceTransformer(str(write_tiny_model(tmp_path / "other", seed=1)), device="cpu")
+    with pytest.raises(EmbedderMismatchError, match="the veil is for small"):
+        veiled(guard, other)
+
+
+def test_a_veiled_model_is_not_veiled_again(model: SentenceTransformer, guard: Guard) -> None:
+    with pytest.raises(InvalidInputError, match="veiled already"):
+        veiled(guard, veiled(guard, model))
+
+
+def test_the_veil_loads_its_model_itself(model: SentenceTransformer, guard: Guard) -> None:
+    assert np.array_equal(veiled(guard).encode(TEXTS), veiled(guard, model).encode(TEXTS))
+    with pytest.raises(InvalidInputError, match="words is no model of sentence-transformers"):
+        veiled(Guard(made_veil(epsilon=3.0), embedder=WordEmbedder()))
+
+
+def test_releases_are_on_record(model: SentenceTransformer, guard: Guard) -> None:
+    veiled(guard, model).encode(TEXTS)
+    with open_ledger(str(guard.ledger)) as ledger:
+        assert ledger.totals().releases == len(TEXTS)
