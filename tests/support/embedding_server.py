@@ -64,7 +64,7 @@ class EmbeddingServer:
         """Return the body of the answer to one request."""
         dimensions = request.get("dimensions")
         as_text = self.knows_base64 and request.get("encoding_format") == "base64"
-        vectors = [self.vector(text, dimensions) for text in request["input"]]
+        vectors = [self.vector(str(text), dimensions) for text in request["input"]]
         data = [
             {"object": "embedding", "index": row, "embedding": _encoded(vector) if as_text else vector.tolist()}
             for row, vector in enumerate(vectors)

@@ -23,6 +23,7 @@ from vecveil.cli.prior import prior
 from vecveil.cli.protect import protect
 from vecveil.cli.reproduce import reproduce
 from vecveil.cli.selftest import selftest
+from vecveil.cli.serve import client, serve
 from vecveil.cli.show import show
 from vecveil.core.errors import UnknownNameError, VecveilError, VecveilWarning
 
@@ -59,7 +60,7 @@ def commands() -> None:
 
 for command in (
     *(demo, concept, learn, protect, guarantee, audit, report, frontier, reproduce),
-    *(prior, show, key, ledger, selftest),
+    *(serve, client, prior, show, key, ledger, selftest),
 ):
     commands.add_command(command)
 

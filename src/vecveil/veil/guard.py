@@ -111,7 +111,8 @@ class Guard:
         # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
         vectors = embed_texts(self.model, texts, alone=self.protection.keyed, progress=progress)
         seen = None if vectors_are_pinned(self.model) else vectors
-        return self._released(vectors, text_contents(texts), ids, seen)
+        names = None if ids is None else id_bytes(ids)
+        return self.release(vectors, RecordBatch.of(text_contents(texts), names, vectors=seen))
 
     def vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:
         """Return protected copies of vectors that the veil's model made, recorded before they are returned.
@@ -121,7 +122,14 @@ class Guard:
             ids: One per vector, as for `texts`.
         """
         clean = embeddings(vectors, dimensions=self.dimensions)
-        return self._released(clean, vector_contents(clean), ids, None)
+        names = None if ids is None else id_bytes(ids)
+        return self.release(clean, RecordBatch.of(vector_contents(clean), names))
+
+    def release(self, vectors: Embeddings, records: RecordBatch) -> NDArray[Any]:
+        """Return protected copies of vectors whose records were named elsewhere, recorded before they are returned."""
+        if not len(vectors):
+            return np.empty((0, self.dimensions), dtype=self.grid)
+        return recorded_release(self.protection, vectors, records, self._journal())
 
     def require_same_model(self, embed: Callable[[list[str]], Any]) -> None:
         """Raise unless a model that is called elsewhere makes the vectors that the veil is for.
@@ -191,18 +199,6 @@ class Guard:
         # Nothing in it changes, so a copy is the thing itself, with its open ledger.
         del memo
         return self
-
-    def _released(
-        self,
-        vectors: Embeddings,
-        contents: Sequence[bytes],
-        ids: Sequence[str | int] | None,
-        seen: Embeddings | None,
-    ) -> NDArray[Any]:
-        if not len(vectors):
-            return np.empty((0, self.dimensions), dtype=self.grid)
-        records = RecordBatch.of(contents, None if ids is None else id_bytes(ids), vectors=seen)
-        return recorded_release(self.protection, vectors, records, self._journal())
 
     def _journal(self) -> Journal | None:
         if self.ledger is None:

@@ -71,6 +71,14 @@ class RecordBatch:
             return cls([b"content " + content for content in contents], seen)
         return cls(ids, [hashlib.sha256(content + name).digest() for content, name in zip(seen, ids, strict=True)])
 
+    @classmethod
+    def joined(cls, batches: Sequence[RecordBatch]) -> RecordBatch:
+        """Return the records of several batches, whose names are all known, as one."""
+        return cls(
+            [identity for batch in batches for identity in batch.identities],
+            [name for batch in batches for name in batch.names or ()],
+        )
+
     def __len__(self) -> int:
         return len(self.identities)
 

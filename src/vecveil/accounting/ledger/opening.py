@@ -10,6 +10,7 @@ from vecveil.accounting.ledger.book import Book
 from vecveil.accounting.ledger.database import Database
 from vecveil.accounting.ledger.ledger import Ledger
 from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.folders import data_folder
 
 VARIABLE = "VECVEIL_LEDGER"
 """Environment variable that names the ledger, a path or a URL."""
@@ -23,10 +24,7 @@ def default_ledger() -> str:
     named = os.environ.get(VARIABLE)
     if named:
         return named
-    # The specification of these folders has it that a relative one counts as none.
-    data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    folder = data if data.is_absolute() else Path.home() / ".local" / "share"
-    return str(folder / "vecveil" / "ledger.sqlite")
+    return str(data_folder() / "ledger.sqlite")
 
 
 def open_ledger(where: str | Path, *, create: bool = True) -> Ledger:

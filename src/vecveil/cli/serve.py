@@ -1,0 +1,175 @@
+"""`vecveil serve` and `vecveil client`: the gateway, and who may ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vecveil.cli.options import (
+    FILE,
+    budget_options,
+    chosen_epsilon,
+    chosen_ledger,
+    grid_option,
+    ledger_option,
+    no_ledger_option,
+)
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from vecveil.veil import Veil
+
+
+@click.command(short_help="Serve protected embeddings by OpenAI's API.")
+@click.argument("veil_folder", metavar="VEIL", type=FILE)
+@budget_options
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
+)
+@click.option("--clients", "clients_file", type=FILE, metavar="FILE", help="Who may ask (see vecveil client).")
+@click.option("--upstream", metavar="URL", help="An OpenAI-compatible server to get vectors from, up to and with /v1.")
+@click.option("--upstream-model", metavar="NAME", help="The model's name there.  [default: the veil's]")
+@click.option("--upstream-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable with the key for it.")
+@click.option("--timeout", default=60.0, show_default=True, help="Seconds to wait for it.")
+@click.option(
+    "--key",
+    "key_file",
+    type=FILE,
+    metavar="FILE",
+    help="Derive noise from this key.  [default: one of the gateway's own, made at the first start]",
+)
+@click.option("--fresh-noise", is_flag=True, help="New noise at every request: repeating one then costs privacy.")
+@grid_option
+@ledger_option
+@no_ledger_option
+@click.option("--max-body", default=32, show_default=True, type=click.IntRange(min=1), help="Longest request, in MiB.")
+@click.option("--tokens", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by.")
+@click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
+def serve(
+    *,
+    veil_folder: Path,
+    epsilon: float | None,
+    scale: str,
+    noise_ratio: float | None,
+    host: str,
+    port: int,
+    clients_file: Path | None,
+    upstream: str | None,
+    upstream_model: str | None,
+    upstream_key_env: str,
+    timeout: float,
+    key_file: Path | None,
+    fresh_noise: bool,
+    grid: str,
+    ledger: str | None,
+    no_ledger: bool,
+    max_body: int,
+    tokens: str,
+    embedder: str | None,
+) -> None:
+    """Serve vectors protected with VEIL by OpenAI's embeddings API: /v1/embeddings, /v1/models, /health, /metrics.
+
+    Vectors come from the veil's own model, which is loaded here, or from another server (--upstream). A model's name
+    with :query behind it asks for a query's vector, the name alone for a document's; both are protected unless a client
+    has other rules. The same text gets the same noise again, and every release is recorded.
+
+    Logs are lines of JSON on stderr, without texts, vectors or keys. SIGTERM and Ctrl-C let requests in work finish.
+    """
+    try:
+        from vecveil.service.clients import Clients, read_clients
+        from vecveil.service.gateway import Gateway, Settings
+        from vecveil.service.server import serve as run
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "fastapi", "serve") from None
+    from vecveil.veil import Guard, Veil
+
+    if fresh_noise and key_file is not None:
+        raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
+    veil = Veil.load(veil_folder)
+    literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
+    guard = Guard(
+        veil,
+        epsilon=literal,
+        key=None if fresh_noise else key_file or _own_key(veil),
+        ledger=chosen_ledger(ledger, no_ledger=no_ledger),
+        grid=grid,
+        embedder=embedder,
+    )
+    settings = Settings(
+        upstream=upstream,
+        upstream_model=upstream_model,
+        upstream_key_env=upstream_key_env,
+        timeout=timeout,
+        encoding=tokens,
+        body_bytes=max_body * 2**20,
+    )
+    clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
+    if clients.open:
+        click.echo("Warning: no bearer keys are set: every program on this machine may ask", err=True)
+    run(Gateway.of(guard, clients, settings), host=host, port=port)
+
+
+def _own_key(veil: Veil) -> Path:
+    """Return the gateway's key for a veil, made at the first start, beside the user's ledger."""
+    from vecveil.artifacts.key_file import write_key
+    from vecveil.core.folders import data_folder
+    from vecveil.core.key import Key
+
+    path = data_folder() / "keys" / f"{veil.digest()[:16]}.key"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_key(Key.new(), path)
+        click.echo(f"a key for this veil was made: {path}; keep a copy of it in a safe place", err=True)
+    return path
+
+
+@click.group()
+def client() -> None:
+    """Bearer keys of the gateway's clients."""
+
+
+@client.command("new")
+@click.argument("clients_file", metavar="FILE", type=FILE)
+@click.argument("name")
+@click.option("--veil", type=FILE, metavar="VEIL", help="A veil of its own.  [default: the gateway's]")
+@click.option("--noise-ratio", type=float, metavar="R", help="A budget of its own.  [default: the gateway's]")
+@click.option(
+    "--query-noise-ratio", type=float, metavar="R", help="A budget for queries.  [default: that of documents]"
+)
+@click.option(
+    "--documents", type=click.Choice(["protect", "refuse"]), default="protect", show_default=True, help="Documents."
+)
+@click.option(
+    "--queries",
+    type=click.Choice(["protect", "clean", "refuse"]),
+    default="protect",
+    show_default=True,
+    help="Queries.",
+)
+def new_client(
+    *,
+    clients_file: Path,
+    name: str,
+    veil: Path | None,
+    noise_ratio: float | None,
+    query_noise_ratio: float | None,
+    documents: str,
+    queries: str,
+) -> None:
+    """Add client NAME to FILE and print its bearer key, once: only a hash of it is kept."""
+    from vecveil.service.clients import add_client
+
+    key = add_client(
+        clients_file,
+        name,
+        veil=None if veil is None else str(veil),
+        noise_ratio=noise_ratio,
+        query_noise_ratio=query_noise_ratio,
+        documents=documents,
+        queries=queries,
+    )
+    click.echo(key)
+    click.echo(f"{name} was added to {clients_file}; the key above is shown this once", err=True)

@@ -1,0 +1,1 @@
+"""The gateway: OpenAI's embeddings API, with protected vectors."""

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.service.clients import Client, Clients, add_client, hashed, read_clients
+
+
+def test_a_client_is_found_by_its_key_and_by_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "clients.toml"
+    first, second = add_client(path, "one"), add_client(path, "two", noise_ratio=0.5, queries="clean")
+    clients = read_clients(path)
+    found = clients.find(f"Bearer {second}")
+    assert found is not None
+    assert (found.name, found.noise_ratio, found.queries) == ("two", 0.5, "clean")
+    assert clients.find(f"bearer {first}").name == "one"  # type: ignore[union-attr]
+    for header in (None, "", "Bearer", "Bearer x", f"Basic {first}", first, f"Bearer {hashed(first)}"):
+        assert clients.find(header) is None
+
+
+def test_a_key_is_kept_as_a_hash_in_a_file_of_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "clients.toml"
+    key = add_client(path, "one", veil='a "b".veil')
+    assert key not in path.read_text()
+    assert path.stat().st_mode & 0o077 == 0
+    assert next(iter(read_clients(path).known.values())).veil == 'a "b".veil'
+
+
+def test_two_clients_have_two_names(tmp_path: Path) -> None:
+    add_client(tmp_path / "clients.toml", "one")
+    with pytest.raises(InvalidInputError, match="has a client 'one' already"):
+        add_client(tmp_path / "clients.toml", "one")
+    with pytest.raises(InvalidInputError, match="letters, digits"):
+        add_client(tmp_path / "clients.toml", "one]\n[two")
+
+
+def test_everybody_needs_no_key() -> None:
+    clients = Clients.everybody()
+    assert clients.open
+    assert clients.find(None) is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "names no client"),
+        ("[one]", "must have a key of its own"),
+        ("[one]\nkey='sk-plain-text'", "must be a hash"),
+        (f"[one]\nkey='{hashed('a')}'\n[two]\nkey='{hashed('a')}'", "a key of its own"),
+        (f"[one]\nkey='{hashed('a')}'\nqueries='maybe'", "queries of client 'one'"),
+        (f"[one]\nkey='{hashed('a')}'\ndocuments='clean'", "documents of client 'one'"),
+        (f"[one]\nkey='{hashed('a')}'\nsecret=1", "and nothing else"),
+        ("one = 1", "and nothing else"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "clients.toml"
+    path.write_text(content)
+    with pytest.raises(InvalidInputError, match=said) as raised:
+        read_clients(path)
+    assert "plain-text" not in str(raised.value)
+
+
+def test_no_file_and_no_toml_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="there is no file of clients"):
+        read_clients(tmp_path / "missing.toml")
+    (tmp_path / "bad.toml").write_text("[one")
+    with pytest.raises(ArtifactError, match="TOML"):
+        read_clients(tmp_path / "bad.toml")
+
+
+def test_a_client_has_a_name() -> None:
+    with pytest.raises(InvalidInputError, match="must have a name"):
+        Client(name="")

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+import pytest
+from support.veils import PRIVATE_WORD
+
+from vecveil.service.messages import answer, read_request
+from vecveil.service.refusal import RefusedError
+
+
+def _body(**changes: object) -> bytes:
+    return json.dumps({"input": "a text", "model": "m", **changes}).encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "inputs"),
+    [
+        ("a", ["a"]),
+        (["a", "b"], ["a", "b"]),
+        ([1, 2, 3], [[1, 2, 3]]),
+        ([[1, 2], [3]], [[1, 2], [3]]),
+    ],
+)
+def test_every_way_to_send_inputs_is_read(given: object, inputs: object) -> None:
+    assert read_request(_body(input=given)).inputs == inputs
+
+
+def test_what_else_clients_send_is_no_trouble() -> None:
+    found = read_request(_body(encoding_format="base64", dimensions=8, user="me", whatever={"a": 1}))
+    assert (found.encoding_format, found.dimensions) == ("base64", 8)
+
+
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        (b"", None),
+        (b"{", None),
+        (b"\xff\xfe", None),
+        (b"[]", None),
+        (b'"' + PRIVATE_WORD.encode(), None),
+        (b"[" * 100_000, None),
+        (b'{"input": "\xc3\x28", "model": "m"}', None),
+        (_body(input=None), "input"),
+        (_body(input=""), "input"),
+        (_body(input="   "), "input"),
+        (_body(input=[]), "input"),
+        (_body(input=["a", ""]), "input"),
+        (_body(input=["a", 1]), "input"),
+        (_body(input=[1.5]), "input"),
+        (_body(input=[-1]), "input"),
+        (_body(input=[True]), "input"),
+        (_body(input=[[]]), "input"),
+        (_body(input=[[2**40]]), "input"),
+        (_body(input={"text": PRIVATE_WORD}), "input"),
+        (_body(input=["a"] * 2049), "input"),
+        (_body(model=None), "model"),
+        (_body(model=7), "model"),
+        (_body(model=""), "model"),
+        (_body(model=PRIVATE_WORD * 100), "model"),
+        (_body(encoding_format=PRIVATE_WORD), "encoding_format"),
+        (_body(dimensions="8"), "dimensions"),
+        (_body(dimensions=0), "dimensions"),
+        (b'{"model": "m"}', "input"),
+        (b'{"input": "a"}', "model"),
+    ],
+)
+def test_what_is_wrong_is_named_and_not_repeated(body: bytes, param: str | None) -> None:
+    with pytest.raises(RefusedError) as raised:
+        read_request(body)
+    assert raised.value.status == 400
+    assert raised.value.param == param
+    assert raised.value.body["error"]["type"] == "invalid_request_error"
+    assert PRIVATE_WORD not in str(raised.value.body)
+
+
+def test_2048_inputs_are_taken() -> None:
+    assert len(read_request(_body(input=["a"] * 2048)).inputs) == 2048
+
+
+@pytest.mark.parametrize("encoding", ["base64", "float", None])
+def test_vectors_come_back_in_order_and_to_the_bit(encoding: str | None) -> None:
+    rows = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
+    found = json.loads(answer(rows, model="m", encoding=encoding, tokens=7))
+    assert [entry["index"] for entry in found["data"]] == [0, 1, 2]
+    read = [
+        np.frombuffer(base64.b64decode(one["embedding"]), "<f4") if encoding == "base64" else one["embedding"]
+        for one in found["data"]
+    ]
+    assert np.array_equal(np.asarray(read, dtype=np.float32), rows)
+    assert found["usage"] == {"prompt_tokens": 7, "total_tokens": 7}
+    assert (found["object"], found["data"][0]["object"], found["model"]) == ("list", "embedding", "m")
+
+
+@pytest.mark.parametrize("grid", ["float16", "int8"])
+def test_coarser_grids_are_written_as_numbers_too(grid: str) -> None:
+    rows = np.array([[1, -2, 3]], dtype=grid)
+    assert json.loads(answer(rows, model="m", encoding=None, tokens=0))["data"][0]["embedding"] == [1.0, -2.0, 3.0]
