@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 demo: $(VENV)/installed
 	$(BIN)/vecveil demo
 
-test: check $(VENV)/weights $(VENV)/browser $(VENV)/postgres
+test: check $(VENV)/weights $(VENV)/browser $(VENV)/postgres $(VENV)/java
 	$(BIN)/python -m pytest
 
 check: $(VENV)/installed
@@ -52,6 +52,15 @@ $(VENV)/postgres: $(VENV)/installed
 		$$SUDO apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive $$SUDO apt-get install -qq -y --no-install-recommends postgresql > /dev/null; \
 	} || { echo 'the tests of the ledger need PostgreSQL: install it so that initdb is on PATH' >&2; exit 1; }
+	touch $@
+
+# Spark, on which protection is tested too, runs on Java.
+$(VENV)/java: $(VENV)/installed
+	command -v java > /dev/null || { \
+		SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+		$$SUDO apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $$SUDO apt-get install -qq -y --no-install-recommends default-jre-headless > /dev/null; \
+	} || { echo 'the tests of Spark need Java 17 or newer: install it so that java is on PATH' >&2; exit 1; }
 	touch $@
 
 # Resolve the newest versions that pyproject.toml allows, and write them down. torch stays where the CPU wheel is.

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from vecveil.cli.console import progress_bar
+from vecveil.cli.engine import protect_on_engine, refuse_with_engine
 from vecveil.cli.options import (
     FILE,
     Stopped,
@@ -63,6 +64,13 @@ from vecveil.cli.options import (
 )
 @click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+@click.option(
+    "--engine",
+    type=click.Choice(["here", "ray", "spark"]),
+    default="here",
+    show_default=True,
+    help="Where to run: in this process, or on Ray or Spark, with a key, from Parquet to a folder of Parquet files.",
+)
 def protect(
     *,
     veil_folder: Path,
@@ -86,6 +94,7 @@ def protect(
     batch_rows: int | None,
     cache: Path | None,
     overwrite: bool,
+    engine: str,
 ) -> None:
     """Protect INPUT with VEIL into OUTPUT.
 
@@ -99,12 +108,29 @@ def protect(
     vecveil ledger). With --key, a record that was protected before gets the same vector again, at no further cost.
     """
     from vecveil.artifacts.key_file import read_key
-    from vecveil.veil import Veil, protect_file
+    from vecveil.integrations.parts import Columns
+    from vecveil.veil import Guard, Veil, protect_file
 
     where = chosen_ledger(ledger, no_ledger=no_ledger)
     key = None if key_file is None else read_key(key_file)
     veil = Veil.load(veil_folder)
     literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
+    if engine != "here":
+        refuse_with_engine(engine, {"--seed": seed, "--batch-rows": batch_rows, "--cache": cache})
+        guard = Guard(
+            str(veil_folder.resolve()),
+            epsilon=literal,
+            key=None if key_file is None else str(key_file.resolve()),
+            ledger=where,
+            collection=collection,
+            grid=grid,
+            embedder=embedder,
+        )
+        columns = Columns(
+            text_column=text_column, vector_column=vector_column, id_column=id_column, keep=keep, skip_empty=skip_empty
+        )
+        protect_on_engine(engine, source, out, guard, columns, overwrite=overwrite)
+        return
     try:
         report = protect_file(
             veil,

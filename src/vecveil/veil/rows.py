@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vecveil.artifacts import Source
-from vecveil.artifacts.vectors import vectors_of
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import embeddings
 from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.embedders import Embedder
+from vecveil.veil.batches import clean_vectors, has_text, named_records
 from vecveil.veil.columns import ColumnPlan
-from vecveil.veil.embedding import embed_texts
 from vecveil.veil.protection import Protection
-from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents
+from vecveil.veil.records import RecordBatch, id_bytes
 
 LOOK = 8192
 """Rows per batch where texts are only looked at."""
@@ -44,7 +42,7 @@ class Rows:
             return self.table.rows
         start, filled, first = 0, 0, None
         for batch in self.table.batches(LOOK):
-            mask = _has_text(batch, self.plan)
+            mask = has_text(self.plan, batch)
             if first is None and not all(mask):
                 first = start + mask.index(False)
             start, filled = start + len(mask), filled + sum(mask)
@@ -63,7 +61,7 @@ class Rows:
         for batch in self.table.batches(LOOK):
             ids = batch.column(self.plan.ids)
             if ids.null_count:
-                mask = _has_text(batch, self.plan) if self.plan.is_text else [True] * batch.num_rows
+                mask = has_text(self.plan, batch) if self.plan.is_text else [True] * batch.num_rows
                 for row, value in enumerate(ids.to_pylist()):
                     if mask[row]:
                         id_bytes([value], first_row=start + row)
@@ -81,7 +79,7 @@ class Rows:
     def batches(self, size: int, *, after: int = 0) -> Iterator[Any]:
         """Yield them in batches of at most `size`, without the first `after`."""
         for batch in self.table.batches(size):
-            mask = _has_text(batch, self.plan) if self.plan.is_text else [True]
+            mask = has_text(self.plan, batch) if self.plan.is_text else [True]
             kept = batch if all(mask) else batch.take([row for row, has in enumerate(mask) if has])
             if after >= kept.num_rows:
                 after -= kept.num_rows
@@ -91,21 +89,11 @@ class Rows:
 
     def vectors(self, batch: Any, model: Embedder | None, *, first_row: int, alone: bool) -> Embeddings:
         """Return the clean vectors of a batch; `alone` embeds its texts one by one."""
-        column = batch.column(self.plan.column)
-        if model is None:
-            return vectors_of(column, dimensions=self.dimensions, first_row=first_row)
-        return embed_texts(model, column.to_pylist(), first_row=first_row, alone=alone)
+        return clean_vectors(self.plan, batch, model, dimensions=self.dimensions, first_row=first_row, alone=alone)
 
     def records(self, batch: Any, *, first_row: int, clean: Embeddings | None = None) -> RecordBatch:
         """Return what the records of a batch are called, by `clean` vectors too where texts don't pin those."""
-        column = batch.column(self.plan.column)
-        if self.plan.is_text:
-            contents = text_contents(column.to_pylist())
-        else:
-            vectors = vectors_of(column, dimensions=self.dimensions, first_row=first_row)
-            contents = vector_contents(embeddings(vectors, first_row=first_row))
-        ids = None if self.plan.ids is None else id_bytes(batch.column(self.plan.ids).to_pylist(), first_row=first_row)
-        return RecordBatch.of(contents, ids, vectors=clean if self.plan.is_text else None)
+        return named_records(self.plan, batch, dimensions=self.dimensions, first_row=first_row, clean=clean)
 
     def all_records(self, *, after: int = 0, pinned: bool = True) -> Iterator[RecordBatch]:
         """Yield what all records are called, without the first `after`; not their noise, unless that is `pinned`."""
@@ -114,7 +102,3 @@ class Rows:
             records = self.records(batch, first_row=first_row)
             yield records if pinned or not self.plan.is_text else replace(records, names=None)
             first_row += batch.num_rows
-
-
-def _has_text(batch: Any, plan: ColumnPlan) -> list[bool]:
-    return [bool(text and text.strip()) for text in batch.column(plan.column).to_pylist()]

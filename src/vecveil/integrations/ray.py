@@ -1,0 +1,73 @@
+"""Ray Data: protecting a data set on as many machines as Ray has."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from vecveil.core.errors import MissingExtraError
+from vecveil.integrations.parts import SAMPLE, Columns, batch_rows, require_shared_ledger, write_parts
+from vecveil.veil import Guard
+from vecveil.veil.batches import BatchProtection
+
+try:
+    import pyarrow as pa
+    import ray
+    import ray.data
+except ImportError:
+    raise MissingExtraError("ray", "ray") from None
+
+
+def protect_dataset(dataset: ray.data.Dataset, guard: Guard, columns: Columns | None = None) -> ray.data.Dataset:
+    """Return a data set with protected vectors in the place of texts or clean vectors.
+
+    Args:
+        dataset: Rows with texts or with vectors.
+        guard: The veil, its budget, its key and its ledger, by paths that every worker can read.
+        columns: Which columns are what; found out where there is no doubt.
+    """
+    if len(ray.nodes()) > 1:  # type: ignore[no-untyped-call]
+        require_shared_ledger(guard)
+    sample: Any = dataset.take_batch(SAMPLE, batch_format="pyarrow")
+    protection = (columns or Columns()).protection(guard, sample.schema.remove_metadata(), sample)
+    return dataset.map_batches(
+        _Protector,
+        fn_constructor_args=(protection,),
+        batch_format="pyarrow",
+        batch_size=batch_rows(protection),
+        # An actor keeps the model and the ledger open from batch to batch.
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=None),
+    )
+
+
+def protect_parquet(
+    source: str | Path, output: str | Path, guard: Guard, columns: Columns | None = None, *, overwrite: bool = False
+) -> int:
+    """Protect a Parquet file, or a folder of them, into a folder, and return the number of rows.
+
+    Args:
+        source: File or folder that every worker can read.
+        output: Folder, which appears when it is whole.
+        guard: The veil, its budget, its key and its ledger.
+        columns: Which columns are what.
+        overwrite: Whether a folder that is there may be replaced.
+    """
+    if not ray.is_initialized():
+        ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    found = protect_dataset(ray.data.read_parquet(str(Path(source).resolve())), guard, columns)
+    target = Path(output).resolve()
+    return write_parts(target, lambda folder: found.write_parquet(str(folder)), guard, overwrite=overwrite)
+
+
+class _Protector:
+    """Protects tables, as Ray hands them out."""
+
+    def __init__(self, protection: BatchProtection) -> None:
+        self._protection = protection
+
+    def __call__(self, table: Any) -> Any:
+        protection = self._protection
+        batches = [protection(batch) for batch in table.combine_chunks().to_batches()]
+        return pa.Table.from_batches(batches, schema=protection.schema)

@@ -1,0 +1,86 @@
+"""Spark: protecting a data frame on as many machines as Spark has."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.integrations.parts import SAMPLE, Columns, require_shared_ledger, write_parts
+from vecveil.veil import Guard
+from vecveil.veil.batches import BatchProtection
+
+try:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+except ImportError:
+    raise MissingExtraError("pyspark", "spark") from None
+
+
+def protect_frame(frame: DataFrame, guard: Guard, columns: Columns | None = None) -> DataFrame:
+    """Return a data frame with protected vectors in the place of texts or clean vectors.
+
+    Args:
+        frame: Rows with texts or with vectors.
+        guard: The veil, its budget, its key and its ledger, by paths that every worker can read.
+        columns: Which columns are what; found out where there is no doubt.
+    """
+    if guard.grid == "float16":
+        raise InvalidInputError("Spark has no numbers of 16 bits: use the grid float32 or int8")
+    if not str(frame.sparkSession.sparkContext.master).startswith("local"):
+        require_shared_ledger(guard)
+    sample = frame.limit(SAMPLE).toArrow()
+    protection = (columns or Columns()).protection(guard, to_arrow_schema(frame.schema), sample)
+    return frame.mapInArrow(_Protector(protection), from_arrow_schema(_spark_schema(protection.schema)))
+
+
+def protect_parquet(
+    source: str | Path, output: str | Path, guard: Guard, columns: Columns | None = None, *, overwrite: bool = False
+) -> int:
+    """Protect a Parquet file, or a folder of them, into a folder, and return the number of rows.
+
+    Args:
+        source: File or folder that every worker can read.
+        output: Folder, which appears when it is whole.
+        guard: The veil, its budget, its key and its ledger.
+        columns: Which columns are what.
+        overwrite: Whether a folder that is there may be replaced.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("vecveil").config("spark.ui.showConsoleProgress", "false")
+    session = builder.getOrCreate()
+    found = protect_frame(session.read.parquet(str(Path(source).resolve())), guard, columns)
+    target = Path(output).resolve()
+    return write_parts(target, lambda folder: found.write.parquet(str(folder)), guard, overwrite=overwrite)
+
+
+class _Protector:
+    """Protects batches, as Spark hands them out."""
+
+    def __init__(self, protection: BatchProtection) -> None:
+        self._protection = protection
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            found = self._protection(batch)
+            yield pa.RecordBatch.from_arrays(
+                [
+                    column.cast(field.type)
+                    for column, field in zip(found.columns, _spark_schema(found.schema), strict=True)
+                ],
+                schema=_spark_schema(found.schema),
+            )
+
+
+def _spark_schema(schema: Any) -> Any:
+    """Return an Arrow schema without lists of a fixed length, which Spark does not know."""
+    return pa.schema(
+        [
+            field.with_type(pa.list_(field.type.value_type)) if pa.types.is_fixed_size_list(field.type) else field
+            for field in schema
+        ]
+    )
