@@ -16,6 +16,7 @@ SHOWN = {
     "llama_index_index.py": "The lift on the third floor is out of order.",
     "haystack_pipeline.py": "The lift on the third floor is out of order.",
     "chroma_collection.py": "[['2']]",
+    "gateway_client.py": "2 vectors of 384 dimensions",
     "sklearn_pipeline.py": "house",
     "mteb_evaluation.py": "0.",
 }

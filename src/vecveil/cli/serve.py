@@ -135,7 +135,7 @@ def client() -> None:
 @click.argument("clients_file", metavar="FILE", type=FILE)
 @click.argument("name")
 @click.option("--veil", type=FILE, metavar="VEIL", help="A veil of its own.  [default: the gateway's]")
-@click.option("--noise-ratio", type=float, metavar="R", help="A budget of its own.  [default: the gateway's]")
+@click.option("--noise-ratio", type=float, metavar="R", help="A budget of its own.  [default: its veil's]")
 @click.option(
     "--query-noise-ratio", type=float, metavar="R", help="A budget for queries.  [default: that of documents]"
 )

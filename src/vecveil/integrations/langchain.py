@@ -33,9 +33,11 @@ class VeiledEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return a protected vector for each text."""
-        if self.inner is None or not texts:
+        if not texts:
+            return []
+        if self.inner is None:
             return as_lists(self.guard.texts(texts))
-        return as_lists(self.guard.vectors(np.asarray(self.inner.embed_documents(texts))))
+        return as_lists(self.guard.embedded(texts, np.asarray(self.inner.embed_documents(texts))))
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a query, protected unless queries were excepted."""
@@ -43,5 +45,5 @@ class VeiledEmbeddings(Embeddings):
             rows = self.guard.texts([text]) if self.protect_queries else self.guard.model.embed([text])
         else:
             rows = np.asarray([self.inner.embed_query(text)])
-            rows = self.guard.vectors(rows) if self.protect_queries else rows
+            rows = self.guard.embedded([text], rows) if self.protect_queries else rows
         return as_lists(rows)[0]

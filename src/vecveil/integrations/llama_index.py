@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,14 +29,18 @@ class VeiledEmbedding(BaseEmbedding):
         **settings: Of every embedding of LlamaIndex, such as `embed_batch_size`.
     """
 
+    guard_id: str
+    """What tells guards apart: LlamaIndex looks for cached vectors by the fields of a step."""
+
     _guard: Guard = PrivateAttr()
     _inner: BaseEmbedding | None = PrivateAttr()
 
     def __init__(self, guard: Guard, inner: BaseEmbedding | None = None, **settings: Any) -> None:
-        super().__init__(**{"model_name": guard.opened_veil.fingerprint.model, **settings})
+        known = {"model_name": guard.opened_veil.fingerprint.model, "guard_id": guard.id}
+        super().__init__(**{**known, **settings})
         self._guard, self._inner = guard, inner
         if inner is not None:
-            guard.require_same_model(inner.get_text_embedding_batch)
+            guard.require_same_model(inner._get_text_embeddings)
 
     @classmethod
     def class_name(cls) -> str:
@@ -45,10 +50,14 @@ class VeiledEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         if self._inner is None:
             return self._get_text_embeddings([query])[0]
-        return as_lists(self._guard.vectors(np.asarray([self._inner.get_query_embedding(query)])))[0]
+        # The public method would show the clean vector to whoever listens to LlamaIndex's events.
+        return as_lists(self._guard.embedded([query], np.asarray([self._inner._get_query_embedding(query)])))[0]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
@@ -56,7 +65,7 @@ class VeiledEmbedding(BaseEmbedding):
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         if self._inner is None:
             return as_lists(self._guard.texts(texts))
-        return as_lists(self._guard.vectors(np.asarray(self._inner.get_text_embedding_batch(texts))))
+        return as_lists(self._guard.embedded(texts, np.asarray(self._inner._get_text_embeddings(texts))))
 
 
 class VeilNodes(TransformComponent):
@@ -66,11 +75,19 @@ class VeilNodes(TransformComponent):
         guard: The veil, its budget, its key and its ledger.
     """
 
+    guard_id: str
+    """What tells guards apart, as above."""
+
     _guard: Guard = PrivateAttr()
 
     def __init__(self, guard: Guard) -> None:
-        super().__init__()
+        super().__init__(**{"guard_id": guard.id})
         self._guard = guard
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return what LlamaIndex calls it."""
+        return "VeilNodes"
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         """Return the nodes with protected vectors in the place of their own; those handed in stay as they were."""

@@ -30,7 +30,7 @@ class VeiledEncoder(AbsEncoder):
         self.mteb_model_meta = ModelMeta.create_empty(
             {
                 "name": f"vecveil/{veil.fingerprint.model.rpartition('/')[2]}",
-                "revision": veil.digest(),
+                "revision": guard.id,
                 "embed_dim": guard.dimensions,
                 "similarity_fn_name": ScoringFunction.COSINE,
             }

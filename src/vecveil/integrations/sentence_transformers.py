@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from functools import partial
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.veil import Guard
+from vecveil.veil.records import RecordBatch, vector_contents
 
 try:
     import torch
@@ -21,11 +25,17 @@ except ImportError:
     raise MissingExtraError("sentence-transformers", "models") from None
 
 VECTORS = "sentence_embedding"
+HARMLESS = ("input_ids", "attention_mask", "token_type_ids", "modality")
+"""Features that a model was given, and goes on with."""
+
 FOLDER = "veil"
 HUB = ("token", "cache_folder", "revision", "local_files_only")
-CONFIGS = ("config.json", "tokenizer_config.json", "preprocessor_config.json", "processor_config.json")
 KEY_VARIABLE = "VECVEIL_KEY"
 """Environment variable with the path of the key file, where a saved model needs one."""
+
+
+OWN = f"{__name__}.VeilModule"
+"""What `modules.json` calls the veil."""
 
 
 class VeilModule(Module):
@@ -38,16 +48,19 @@ class VeilModule(Module):
     def __init__(self, guard: Guard) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.guard = guard
+        # A new module is in training, and would let clean vectors through until someone calls `encode`.
+        self.eval()
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the features with protected vectors in the place of clean ones."""
         if self.training:
             return features
         clean = features[VECTORS]
-        protected = self.guard.vectors(clean.detach().to("cpu", torch.float32).numpy())
+        rows = clean.detach().to("cpu", torch.float32).numpy()
+        protected = self.guard.release(rows, RecordBatch.of(_contents(features, rows), None, vectors=rows))
         moved = torch.from_numpy(protected.astype(np.float32)).to(device=clean.device, dtype=clean.dtype)
-        # Token vectors are as telling as the sentence's, and `output_value` could ask for them.
-        return {**{name: value for name, value in features.items() if name != "token_embeddings"}, VECTORS: moved}
+        # What else a model has computed, as the vectors of single tokens, is as telling as the sentence's.
+        return {**{name: value for name, value in features.items() if name in HARMLESS}, VECTORS: moved}
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return what is written beside the veil: the budget, names, and of the key only its fingerprint."""
@@ -95,13 +108,14 @@ def veiled(guard: Guard, model: SentenceTransformer | None = None) -> SentenceTr
         if any(isinstance(module, VeilModule) for module in model):
             raise InvalidInputError("the model is veiled already: noise on noise protects no better")
         guard.require_same_model(partial(model.encode, show_progress_bar=False))
-    return SentenceTransformer(
+    protected = SentenceTransformer(
         modules=[*model, VeilModule(guard)],
         device=str(model.device),
         prompts={name: prompt for name, prompt in model.prompts.items() if prompt is not None},
         default_prompt_name=model.default_prompt_name,
         similarity_fn_name=model.similarity_fn_name,
     )
+    return protected.eval()
 
 
 def load_veiled(folder: str | Path, **options: Any) -> SentenceTransformer:
@@ -117,14 +131,44 @@ def load_veiled(folder: str | Path, **options: Any) -> SentenceTransformer:
     folder = Path(folder)
     if not folder.is_dir():
         raise InvalidInputError(f"there is no folder {folder}")
-    code = next((path for path in sorted(folder.rglob("*")) if _is_code(path)), None)
-    if code is not None:
-        raise InvalidInputError(f"{code} is or names code of its own, which a veiled model has no need of")
-    return SentenceTransformer(str(folder), trust_remote_code=True, **options)
+    _require_no_code(folder)
+    return SentenceTransformer(str(folder), trust_remote_code=True, **options).eval()
 
 
-def _is_code(path: Path) -> bool:
-    return path.suffix == ".py" or (path.suffix == ".json" and path.name in CONFIGS and "auto_map" in path.read_text())
+def _contents(features: dict[str, Any], rows: Embeddings) -> list[bytes]:
+    """Return digests of what was embedded, by which the ledger knows it: tokens where there are some."""
+    if "input_ids" not in features or "attention_mask" not in features:
+        return vector_contents(rows)
+    tokens, there = (features[name].to("cpu").numpy() for name in ("input_ids", "attention_mask"))
+    return [
+        hashlib.sha256(row[mask.astype(bool)].astype("<i8").tobytes()).digest()
+        for row, mask in zip(tokens, there, strict=True)
+    ]
+
+
+def _require_no_code(folder: Path) -> None:
+    """Raise where something in the folder is code, or names code that is not ours or the library's."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".py":
+            raise InvalidInputError(f"{path} is code, which a veiled model has no need of")
+        if path.suffix == ".json" and path.is_file() and path.name != "tokenizer.json":
+            foreign = _foreign_code(json.loads(path.read_text(encoding="utf-8")), path.name)
+            if foreign is not None:
+                raise InvalidInputError(f"{path} names code that a veiled model has no need of: {foreign!r}")
+
+
+def _foreign_code(content: Any, name: str) -> str | None:
+    """Return code that a configuration names, however deep; None where it names none but known modules."""
+    if isinstance(content, list):
+        return next((found for part in content if (found := _foreign_code(part, name)) is not None), None)
+    if not isinstance(content, dict):
+        return None
+    if "auto_map" in content:
+        return str(content["auto_map"])
+    kind = content.get("type") if name == "modules.json" else None
+    if kind is not None and kind != OWN and not str(kind).startswith("sentence_transformers."):
+        return str(kind)
+    return _foreign_code([*content.values()], name)
 
 
 def _key_file(fingerprint: str) -> str:

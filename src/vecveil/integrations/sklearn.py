@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.errors import MissingExtraError
+from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.veil import Guard
 
 try:
@@ -33,11 +33,12 @@ class VeilTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def transform(self, x: Any) -> NDArray[Any]:
         """Return a protected vector for each text or vector of `x`."""
-        # A data frame's column of texts is an array of objects, and a list of texts one of strings.
-        rows = np.asarray(x)
-        if rows.dtype.kind in "OUT":
-            return self.guard.texts([*rows.reshape(-1)])
-        return self.guard.vectors(rows)
+        texts = np.asarray(x, dtype=object) if isinstance(x, list) and x and isinstance(x[0], str) else np.asarray(x)
+        if texts.dtype.kind not in "OUT":
+            return self.guard.vectors(texts)
+        if texts.ndim != 1 and texts.shape[1:] != (1,):
+            raise InvalidInputError(f"texts must be one column, got an array of shape {texts.shape}")
+        return self.guard.texts([*texts.reshape(-1)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return names of the columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -12,6 +13,7 @@ from typing import Any
 import orjson
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from vecveil.service.figures import LOGGER, Figures
 from vecveil.service.gateway import Gateway
@@ -22,6 +24,12 @@ from vecveil.service.schema import REQUEST, Embeddings, Health, Model, Models, e
 JSON = "application/json"
 PATHS = {"/v1/embeddings", "/v1/models", "/health", "/metrics"}
 """Paths that figures tell apart; what else is asked for is counted together, or a client could fill the memory."""
+
+LARGE = 2**18
+"""Bytes of a body that is read beside the event loop."""
+
+GONE = 499
+"""What is counted where a client left before it was answered."""
 
 CREATED = 0
 """When a model was made, which nobody knows."""
@@ -37,7 +45,16 @@ def create_app(gateway: Gateway) -> FastAPI:
         await gateway.close()
         LOGGER.info("stopped")
 
-    app = FastAPI(title="vecveil gateway", version=version("vecveil"), lifespan=life)
+    app = FastAPI(
+        title="vecveil gateway",
+        version=version("vecveil"),
+        lifespan=life,
+        # A redirect would have clients repeat texts and keys to an address that the request itself names.
+        redirect_slashes=False,
+        # The pages load scripts from elsewhere, to a place where keys are typed; the schema is enough.
+        docs_url=None,
+        redoc_url=None,
+    )
     app.add_middleware(_Observed, figures=figures)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _not_there)
@@ -51,10 +68,14 @@ def create_app(gateway: Gateway) -> FastAPI:
     async def embeddings(request: Request) -> Response:
         """Return protected vectors."""
         policy = gateway.policy(request.headers.get("authorization"))
-        asked = read_request(await _body(request, gateway.settings.body_bytes))
-        request.scope["facts"] = {"client": policy.client.name, "inputs": len(asked.inputs)}
+        body = await _body(request, gateway.settings.body_bytes)
+        # Reading a large one takes seconds, in which no one else would be answered.
+        asked = await asyncio.to_thread(read_request, body) if len(body) > LARGE else read_request(body)
+        treatment = policy.treatment(asked.model)
+        number = len(asked.inputs)
+        request.scope["facts"] = {"client": policy.client.name, "inputs": number, "treatment": treatment}
         written = await policy.answer(asked)
-        figures.vectors.labels(policy.client.name).inc(len(asked.inputs))
+        figures.vectors.labels(policy.client.name, treatment).inc(number)
         return Response(written, media_type=JSON)
 
     @app.get("/v1/models", response_model=Models, responses=errors(401), openapi_extra={"security": [{"bearer": []}]})
@@ -115,7 +136,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     if not isinstance(error, RefusedError):
         raise error
     request.scope["facts"] = {**request.scope.get("facts", {}), "code": error.code}
-    return _json(error.body, error.status)
+    answer = _json(error.body, error.status)
+    answer.headers.update(error.headers)
+    return answer
 
 
 async def _not_there(request: Request, error: Exception) -> Response:
@@ -153,6 +176,14 @@ class _Observed:
         self._figures.running.inc()
         try:
             await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            status = GONE
+        except asyncio.CancelledError:
+            if not status:
+                await _json(RefusedError(503, "the gateway is being stopped", code="stopping").body, 503)(
+                    scope, receive, watched
+                )
+            raise
         except Exception as error:
             # Neither the client nor the log is shown what it says: it may hold a text.
             LOGGER.error("failed", extra={"facts": {"request": name, "kind": type(error).__name__}})

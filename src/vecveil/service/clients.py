@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from vecveil.core.checks import one_of
+from vecveil.core.checks import one_of, positive
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 Treatment = Literal["protect", "clean", "refuse"]
@@ -48,6 +49,15 @@ class Client:
     def __post_init__(self) -> None:
         if not self.name:
             raise InvalidInputError("a client must have a name, got ''")
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            words = entry.name in {"name", "key", "veil", "documents", "queries"}
+            if value is not None and (isinstance(value, bool) or not isinstance(value, str if words else float | int)):
+                # What was found is not shown: it may be a key in the wrong place.
+                kind = "text" if words else "a number"
+                raise InvalidInputError(f"{entry.name} of client {self.name!r} must be {kind}")
+            if value is not None and not words:
+                positive(value, f"{entry.name} of client {self.name!r}")
         if self.key and (not self.key.startswith(HASH) or len(self.key) != len(HASH) + 64):
             # What was found is not shown: it may be the key itself.
             raise InvalidInputError(f"the key of client {self.name!r} must be a hash, {HASH} and 64 digits")
@@ -129,14 +139,21 @@ def add_client(path: Path, name: str, **settings: Any) -> str:
             lines.append(f"{entry.name} = {value if isinstance(value, float | int) else _quoted(value)}")
     before = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
     beside = path.with_name(f"{path.name}.new")
-    beside.write_text(before + "\n".join(lines) + "\n", encoding="utf-8")
-    beside.chmod(0o600)
-    beside.replace(path)
+    try:
+        beside.touch(mode=0o600)
+        beside.write_text(before + "\n".join(lines) + "\n", encoding="utf-8")
+        read_clients(beside)
+        beside.replace(path)
+    except OSError as error:
+        raise ArtifactError(f"{path} could not be written: {error.strerror or error}") from None
+    finally:
+        beside.unlink(missing_ok=True)
     return key
 
 
 def _quoted(value: str) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    # JSON's strings are TOML's too.
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _client(name: str, table: Any, path: Path) -> Client:

@@ -41,7 +41,7 @@ class Figures:
     def __post_init__(self) -> None:
         made: dict[str, Any] = {
             "requests": Counter("vecveil_requests", "Requests answered.", ["path", "status"], registry=self.registry),
-            "vectors": Counter("vecveil_vectors", "Vectors returned.", ["client"], registry=self.registry),
+            "vectors": Counter("vecveil_vectors", "Vectors returned.", ["client", "treatment"], registry=self.registry),
             "seconds": Histogram(
                 "vecveil_request_seconds", "Time to answer.", ["path"], registry=self.registry, buckets=SECONDS
             ),

@@ -9,12 +9,14 @@ from typing import Any
 
 from vecveil.core.checks import at_least, positive
 from vecveil.core.errors import InvalidInputError
+from vecveil.embedders.openai import from_spec
 from vecveil.service.clients import Client, Clients
-from vecveil.service.local import LocalUpstream, tiktoken_decoder
+from vecveil.service.local import LocalUpstream
 from vecveil.service.policy import Policy
 from vecveil.service.refusal import RefusedError
 from vecveil.service.releasing import Releaser
 from vecveil.service.remote import RemoteUpstream
+from vecveil.service.tokens import TokenReader
 from vecveil.service.upstream import Upstream
 from vecveil.veil import Guard
 
@@ -73,16 +75,22 @@ class Gateway:
             clients: Who may ask.
             settings: How it is run.
         """
-        upstreams: dict[tuple[str, bool], Upstream] = {}
+        upstreams: dict[tuple[Any, ...], Upstream] = {}
         releasers: dict[tuple[Any, ...], Releaser] = {}
         policies = {}
         for client in clients.known.values():
             documents = _releaser(_guard(guard, client), releasers)
             queries = _releaser(_query_guard(documents.guard, client), releasers)
             veil = documents.guard.opened_veil
-            place = veil.fingerprint.digest(), documents.guard.protection.keyed
+            if settings.upstream_model is not None and veil.fingerprint != guard.opened_veil.fingerprint:
+                raise InvalidInputError(
+                    f"--upstream-model {settings.upstream_model!r} is one model, and the veil of client "
+                    f"{client.name!r} is for another than the gateway's: run a gateway for each"
+                )
+            address = _address(documents.guard, settings)
+            place = veil.fingerprint.digest(), address, documents.guard.protection.keyed
             if place not in upstreams:
-                upstreams[place] = _upstream(documents.guard, settings)
+                upstreams[place] = _upstream(documents.guard, address, settings)
             policies[client.name] = Policy(
                 client=client,
                 model=veil.fingerprint.model,
@@ -91,6 +99,8 @@ class Gateway:
                 documents=documents,
                 queries=queries,
             )
+        for releaser in releasers.values():
+            releaser.guard.open_ledger()
         return cls(clients=clients, policies=policies, settings=settings)
 
     def policy(self, header: str | None) -> Policy:
@@ -132,18 +142,29 @@ def _at_budget(guard: Guard, epsilon: float | None, noise_ratio: float | None) -
 def _releaser(guard: Guard, known: dict[tuple[Any, ...], Releaser]) -> Releaser:
     """Return the one releaser of a veil at a budget: what waits for it is recorded together."""
     place = guard.opened_veil.digest(), guard.protection.epsilon
-    return known.setdefault(place, Releaser(guard))
+    if place not in known:
+        known[place] = Releaser(guard)
+    return known[place]
 
 
-def _upstream(guard: Guard, settings: Settings) -> Upstream:
-    veil = guard.opened_veil
-    spec = veil.provenance.embedder or ""
-    address, model = settings.upstream, settings.upstream_model or veil.fingerprint.model
-    if address is None and guard.embedder is None and spec.startswith(OPENAI_SPEC):
-        # The veil's own model is one of a service: ask that, and load nothing.
-        _, mark, rest = spec.partition("@http")
-        address = f"http{rest}" if mark else OPENAI
-    if address is not None:
-        key = os.environ.get(settings.upstream_key_env)
-        return RemoteUpstream(address, model=model, key=key, dimensions=guard.dimensions, timeout=settings.timeout)
-    return LocalUpstream(guard.model, alone=guard.protection.keyed, decode=tiktoken_decoder(settings.encoding))
+def _address(guard: Guard, settings: Settings) -> str | None:
+    """Return the address of the server that makes clean vectors; None where the model is loaded here."""
+    spec = guard.opened_veil.provenance.embedder or ""
+    if settings.upstream is not None or guard.embedder is not None or not spec.startswith(OPENAI_SPEC):
+        return settings.upstream
+    # The veil's own model is one of a service: ask that, as the embedder does, and load nothing.
+    named = from_spec(spec.removeprefix(OPENAI_SPEC)).base_url
+    return named or os.environ.get("OPENAI_BASE_URL") or OPENAI
+
+
+def _upstream(guard: Guard, address: str | None, settings: Settings) -> Upstream:
+    if address is None:
+        return LocalUpstream(guard.model, alone=guard.protection.keyed, decode=TokenReader(settings.encoding))
+    return RemoteUpstream(
+        address,
+        model=settings.upstream_model or guard.opened_veil.fingerprint.model,
+        key=os.environ.get(settings.upstream_key_env),
+        dimensions=guard.dimensions,
+        normalised=guard.opened_veil.fingerprint.normalised,
+        timeout=settings.timeout,
+    )

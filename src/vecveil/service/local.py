@@ -13,8 +13,6 @@ from vecveil.service.upstream import Answer, contents_of
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.records import vectors_are_pinned
 
-NO_TOKENS = "tokens_unsupported"
-
 
 class LocalUpstream:
     """Embeds texts with a model that was loaded here.
@@ -22,10 +20,10 @@ class LocalUpstream:
     Args:
         model: The veil's model.
         alone: Whether each text is embedded by itself, so that keyed noise comes out the same in any batch.
-        decode: Turns arrays of tokens into texts; None to refuse them.
+        decode: Turns arrays of tokens into texts.
     """
 
-    def __init__(self, model: Embedder, *, alone: bool, decode: Callable[[list[int]], str] | None) -> None:
+    def __init__(self, model: Embedder, *, alone: bool, decode: Callable[[list[int]], str]) -> None:
         self._model, self._alone, self._decode = model, alone, decode
         # Models use all cores by themselves, and are not made to be called by two threads at once.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="model")
@@ -53,10 +51,6 @@ class LocalUpstream:
         )
 
     def _text(self, tokens: list[int]) -> str:
-        if self._decode is None:
-            raise RefusedError(
-                400, "this gateway takes texts, not arrays of tokens", param="input", code="invalid_value"
-            )
         text = self._decode(tokens)
         if not text.strip():
             raise RefusedError(400, "input must not hold an empty text", param="input", code="invalid_value")
@@ -67,21 +61,3 @@ class LocalUpstream:
         if tokeniser is None:
             return sum(len(text.split()) for text in texts)
         return sum(map(len, tokeniser(texts, add_special_tokens=True, truncation=True)["input_ids"]))
-
-
-def tiktoken_decoder(encoding: str) -> Callable[[list[int]], str]:
-    """Return what turns arrays of tokens of that encoding into texts; its table is loaded when it is first used."""
-
-    def decode(tokens: list[int]) -> str:
-        import tiktoken
-
-        try:
-            return tiktoken.get_encoding(encoding).decode(tokens)
-        except (KeyError, ValueError, OverflowError):
-            raise RefusedError(400, "input holds tokens that are none", param="input", code="invalid_value") from None
-        except Exception as error:
-            # The table is fetched from the network, which fails in as many ways as networks do.
-            why = f"the gateway can't get the table of {encoding} to read tokens by: send texts"
-            raise RefusedError(400, why, param="input", code=NO_TOKENS) from error
-
-    return decode

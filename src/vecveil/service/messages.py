@@ -17,7 +17,7 @@ MOST_INPUTS = 2048
 
 Text = Annotated[str, Field(min_length=1)]
 Token = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
-Tokens = Annotated[list[Token], Field(min_length=1, max_length=8192)]
+Tokens = Annotated[list[Token], Field(min_length=1, max_length=8192, fail_fast=True)]
 
 
 class EmbeddingRequest(BaseModel):
@@ -35,9 +35,9 @@ class EmbeddingRequest(BaseModel):
 
     input: (
         Text
-        | Annotated[list[Text], Field(min_length=1, max_length=MOST_INPUTS)]
+        | Annotated[list[Text], Field(min_length=1, max_length=MOST_INPUTS, fail_fast=True)]
         | Tokens
-        | Annotated[list[Tokens], Field(min_length=1, max_length=MOST_INPUTS)]
+        | Annotated[list[Tokens], Field(min_length=1, max_length=MOST_INPUTS, fail_fast=True)]
     )
     model: str = Field(min_length=1, max_length=256)
     encoding_format: Literal["float", "base64"] | None = None

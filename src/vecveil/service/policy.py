@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
 
-from vecveil.service.clients import Client
+from vecveil.service.clients import Client, Treatment
 from vecveil.service.messages import EmbeddingRequest, answer
 from vecveil.service.refusal import RefusedError
 from vecveil.service.releasing import Releaser
 from vecveil.service.upstream import Upstream
 
 DOCUMENT, QUERY = "document", "query"
+
+MOST_AT_ONCE = 65_536
+"""Numbers that are written while others wait; more are written beside."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,12 +63,16 @@ class Policy:
                 code="invalid_value",
             )
         found = await self.upstream.embed(request.inputs)
-        rows: NDArray[Any] = found.vectors
-        if side == DOCUMENT:
-            rows = await self.documents.release(found)
-        elif self.client.queries == "protect":
-            rows = await self.queries.release(found)
-        return answer(rows, model=request.model, encoding=request.encoding_format, tokens=found.tokens)
+        if self.treatment(request.model) == "clean":
+            rows: NDArray[Any] = found.vectors
+        else:
+            rows = await (self.queries if side == QUERY else self.documents).release(found)
+        write = partial(answer, rows, model=request.model, encoding=request.encoding_format, tokens=found.tokens)
+        return await asyncio.to_thread(write) if rows.size > MOST_AT_ONCE else write()
+
+    def treatment(self, model: str) -> Treatment:
+        """Return what is done to the vectors of those who ask for `model`."""
+        return self.client.queries if self._side(model) == QUERY else self.client.documents
 
     def _side(self, model: str) -> str:
         name, _, side = model.rpartition(":") if model.endswith((f":{DOCUMENT}", f":{QUERY}")) else (model, "", "")

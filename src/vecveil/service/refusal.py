@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -13,13 +14,23 @@ class RefusedError(Exception):
         message: What is wrong, in a sentence that names the thing and shows nothing of a text, a vector or a key.
         param: The field at fault.
         code: A word that programs can compare.
+        headers: What the answer says beside, such as when to ask again.
     """
 
-    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.param = param
         self.code = code
+        self.headers = headers or {}
 
     @property
     def body(self) -> dict[str, Any]:

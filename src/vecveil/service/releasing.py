@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, VecveilError
+from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError, VecveilError
 from vecveil.service.refusal import RefusedError
 from vecveil.service.upstream import Answer
 from vecveil.veil import Guard
@@ -39,7 +39,8 @@ class Releaser:
 
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
-        self._waiting: asyncio.Queue[_Job] = asyncio.Queue()
+        self._waiting: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._closed = False
         self._worker: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="release")
 
@@ -49,6 +50,8 @@ class Releaser:
         Raises:
             RefusedError: If a record has no budget left, or the vectors are not the veil's model's.
         """
+        if self._closed:
+            raise RefusedError(503, "the gateway is being stopped", code="stopping")
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
         records = RecordBatch.of(answer.contents, None, vectors=None if answer.pinned else answer.vectors)
@@ -57,16 +60,25 @@ class Releaser:
         return await done
 
     async def close(self) -> None:
-        """Stop, when nothing is waiting any more."""
+        """Release what is waiting, and take no more."""
+        self._closed = True
         if self._worker is not None:
-            self._worker.cancel()
-        self._thread.shutdown(wait=True)
+            await self._waiting.put(None)
+            await self._worker
+            self._worker = None
+        await asyncio.to_thread(self._thread.shutdown)
 
     async def _work(self) -> None:
-        while True:
-            jobs = [await self._waiting.get()]
-            while not self._waiting.empty() and sum(len(job.records) for job in jobs) < MOST_ROWS:
-                jobs.append(self._waiting.get_nowait())
+        last = False
+        while not last:
+            taken = [await self._waiting.get()]
+            while not self._waiting.empty() and sum(len(job.records) for job in taken if job) < MOST_ROWS:
+                taken.append(self._waiting.get_nowait())
+            last = None in taken
+            # Who has left needs no release, and no one is charged for it.
+            jobs = [job for job in taken if job is not None and not job.done.cancelled()]
+            if not jobs:
+                continue
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._released, jobs)
             for job, outcome in zip(jobs, found, strict=True):
                 if job.done.cancelled():
@@ -82,10 +94,10 @@ class Releaser:
                 np.concatenate([job.answer.vectors for job in jobs]), RecordBatch.joined([job.records for job in jobs])
             )
         except Exception as error:  # noqa: BLE001  # whatever it is, only those who wait for it are told
-            if len(jobs) > 1:
-                # One client's trouble is not another's: each by itself then.
+            if len(jobs) > 1 and isinstance(error, BudgetExceededError | EmbedderMismatchError | InvalidInputError):
+                # One client's trouble is not another's: each by itself then. A ledger that fails fails for all.
                 return [outcome for job in jobs for outcome in self._released([job])]
-            return [_for_client(error)]
+            return [_for_client(error)] * len(jobs)
         return [*np.split(rows, np.cumsum([len(job.records) for job in jobs])[:-1])]
 
 

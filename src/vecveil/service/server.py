@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 from ipaddress import ip_address
 
@@ -13,8 +14,11 @@ from vecveil.service.app import create_app
 from vecveil.service.figures import LOGGER, JsonLines
 from vecveil.service.gateway import Gateway
 
-PATIENCE = 30
-"""Seconds that requests in work may take to end when the gateway is asked to stop."""
+PATIENCE = 10
+"""Seconds over the upstream's that requests in work may take to end when the gateway is asked to stop."""
+
+KEEP_ALIVE = 75
+"""Seconds that an idle connection is kept: longer than clients keep theirs, or one asks just as it is closed."""
 
 
 def is_local(host: str) -> bool:
@@ -41,14 +45,22 @@ def serve(gateway: Gateway, *, host: str, port: int) -> None:
     LOGGER.addHandler(lines)
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
+    try:
+        listening = socket.create_server((host, port), family=_family(host), backlog=2048)
+    except OSError as error:
+        raise InvalidInputError(f"can't listen on {host}, port {port}: {error.strerror or error}") from None
+    port = listening.getsockname()[1]
     LOGGER.info("serving", extra={"facts": {"host": host, "port": port, "clients": sorted(gateway.policies)}})
     config = uvicorn.Config(
         create_app(gateway),
-        host=host,
-        port=port,
         access_log=False,
-        log_level="warning",
-        timeout_graceful_shutdown=PATIENCE,
+        log_config=None,
+        timeout_graceful_shutdown=int(gateway.settings.timeout) + PATIENCE,
+        timeout_keep_alive=KEEP_ALIVE,
         server_header=False,
     )
-    uvicorn.Server(config).run()
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

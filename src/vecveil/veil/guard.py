@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.accounting.ledger import Ledger, default_ledger, open_ledger
+from vecveil.accounting.ledger import Ledger, default_ledger, is_address, open_ledger
 from vecveil.artifacts.key_file import read_key
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
+from vecveil.core.digests import json_digest
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
@@ -31,15 +33,24 @@ PROBE = "The quick brown fox jumps over the lazy dog."
 SAME_MODEL = 0.05
 """How far apart, over their length, two vectors of one sentence by one model may be."""
 
-_OPENING = Lock()
+_opening = Lock()
 """Of two threads that release at once, one opens the ledger, and both record in its run."""
+
+
+def _after_fork() -> None:
+    # The thread that held it is not there any more.
+    global _opening  # noqa: PLW0603
+    _opening = Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @dataclass(frozen=True, eq=False)
 class Guard:
     """A veil at one budget, with noise from one source, on record in one ledger.
 
-    Everything that can be wrong with it is found when it is made; the model is loaded and the ledger opened when they
+    What is wrong with veil, budget or key is found when it is made; the model is loaded and the ledger opened when they
     are first needed. A guard that was made from names and paths can be written down (`settings`), and sent to other
     processes and machines; may be shared by threads.
 
@@ -60,7 +71,7 @@ class Guard:
     epsilon: float | None = None
     noise_ratio: float | None = None
     key: Key | str | Path | None = None
-    ledger: Ledger | str | Path | None = None
+    ledger: Ledger | str | Path | None = field(default=None, repr=False)
     collection: str = ""
     grid: str = "float32"
     embedder: Embedder | str | None = None
@@ -93,6 +104,11 @@ class Guard:
         return self.opened_veil.embedder(self.embedder)
 
     @property
+    def id(self) -> str:
+        """What tells guards apart by what they release: veil, budget, grid, and the key by its fingerprint."""
+        return json_digest(self.protection.label())
+
+    @property
     def dimensions(self) -> int:
         """Length of a vector."""
         return self.opened_veil.fingerprint.dimensions
@@ -114,6 +130,23 @@ class Guard:
         names = None if ids is None else id_bytes(ids)
         return self.release(vectors, RecordBatch.of(text_contents(texts), names, vectors=seen))
 
+    def embedded(
+        self, texts: Sequence[str], vectors: Embeddings, *, ids: Sequence[str | int] | None = None
+    ) -> NDArray[Any]:
+        """Return protected copies of the vectors that the veil's model made of texts elsewhere, recorded.
+
+        The ledger knows the records by their texts, though the last bits of a vector may be others each time; the noise
+        depends on the vector as it came.
+
+        Args:
+            texts: What was embedded.
+            vectors: Their vectors.
+            ids: One per text, as for `texts`.
+        """
+        clean = embeddings(vectors, dimensions=self.dimensions)
+        names = None if ids is None else id_bytes(ids)
+        return self.release(clean, RecordBatch.of(text_contents(texts), names, vectors=clean))
+
     def vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:
         """Return protected copies of vectors that the veil's model made, recorded before they are returned.
 
@@ -130,6 +163,10 @@ class Guard:
         if not len(vectors):
             return np.empty((0, self.dimensions), dtype=self.grid)
         return recorded_release(self.protection, vectors, records, self._journal())
+
+    def open_ledger(self) -> None:
+        """Open the ledger now, for those who would rather hear of a broken one before the first release."""
+        self._journal()
 
     def require_same_model(self, embed: Callable[[list[str]], Any]) -> None:
         """Raise unless a model that is called elsewhere makes the vectors that the veil is for.
@@ -175,9 +212,10 @@ class Guard:
                 raise InvalidInputError(
                     f"this guard was made from an open {entry.name}, which can't be written down; name its path instead"
                 )
-            if entry.name == "ledger" and isinstance(value, str) and "@" in value and "://" in value:
+            if entry.name == "ledger" and isinstance(value, str) and is_address(value):
+                # It may hold a password, in more places than can be looked at.
                 raise InvalidInputError(
-                    'the ledger\'s URL holds a user or a password; put it into $VECVEIL_LEDGER, and name "default"'
+                    'the address of a ledger is not written down; put it into $VECVEIL_LEDGER, and name "default"'
                 )
             found[entry.name] = value
         return found
@@ -203,12 +241,14 @@ class Guard:
     def _journal(self) -> Journal | None:
         if self.ledger is None:
             return None
-        with _OPENING:
+        with _opening:
             known: Journal | None = self.__dict__.get("_opened_journal")
             if known is None or not known.here:
                 ledger = self.ledger
                 if isinstance(ledger, str | Path):
                     ledger = open_ledger(default_ledger() if ledger == DEFAULT_LEDGER else ledger)
+                # One that came with a fork is kept: closing its database here would close it for the parent.
+                self.__dict__.setdefault("_inherited", []).append(known)
                 known = Journal(ledger, self.protection, collection=self.collection)
                 self.__dict__["_opened_journal"] = known
         return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from vecveil.accounting.ledger import Ledger, new_run
 from vecveil.core.arrays import Embeddings
+from vecveil.core.errors import BudgetExceededError
 from vecveil.veil.protection import Protection
 from vecveil.veil.recording import Recording
 from vecveil.veil.records import RecordBatch
@@ -43,7 +45,15 @@ class Journal:
         """
         # Rows of a run are numbered without gaps, so one that is refused must not have taken numbers.
         with self._lock:
-            self._recording.spend(batch, first_row=self._rows)
+            try:
+                self._recording.spend(batch, first_row=self._rows)
+            except BudgetExceededError:
+                raise
+            except BaseException:
+                # It may have been written all the same, as when a connection is lost while it says so. The next release
+                # begins a run of its own, or it would claim the same numbers.
+                self._recording, self._rows = replace(self._recording, run=new_run()), 0
+                raise
             self._rows += len(batch)
 
 

@@ -7,7 +7,7 @@ import pytest
 from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.ingestion import IngestionCache, IngestionPipeline
 from llama_index.core.schema import Document, TextNode
 from support.guards import TEXTS, secret_of
 
@@ -54,7 +54,7 @@ def test_nothing_secret_is_in_what_is_logged(guard: Guard) -> None:
 
 def test_embeddings_that_are_there_already_are_wrapped(guard: Guard) -> None:
     embedding = VeiledEmbedding(guard, Local(guard))
-    expected = guard.vectors(guard.model.embed(TEXTS[:1])).astype(float).tolist()
+    expected = guard.embedded(TEXTS[:1], guard.model.embed(TEXTS[:1])).astype(float).tolist()
     assert embedding.get_text_embedding_batch(TEXTS[:1]) == expected
     assert embedding.get_query_embedding(TEXTS[0]) == expected[0]
     with pytest.raises(EmbedderMismatchError, match="small"):
@@ -86,3 +86,18 @@ def test_nodes_without_vectors_are_refused(guard: Guard) -> None:
     with pytest.raises(InvalidInputError, match="node-7 has no embedding"):
         VeilNodes(guard)([TextNode(text="a", id_="node-7")])
     assert VeilNodes(guard)([]) == []
+
+
+def test_a_cache_of_llama_index_keeps_guards_apart(guard: Guard) -> None:
+    noisy = Guard.of({**guard.settings(), "epsilon": 1.0})
+    cache = IngestionCache()
+
+    def vectors(held: Guard) -> list[list[float] | None]:
+        pipeline = IngestionPipeline(transformations=[VeiledEmbedding(held)], cache=cache)
+        found = pipeline.run(nodes=[TextNode(text=text, id_=text) for text in TEXTS])
+        return [node.embedding for node in found]
+
+    quiet, loud, again = vectors(guard), vectors(noisy), vectors(guard)
+    assert np.allclose(np.asarray(quiet), np.asarray(again))
+    assert not np.allclose(np.asarray(quiet), np.asarray(loud))
+    assert VeilNodes(guard).to_dict() != VeilNodes(noisy).to_dict()

@@ -32,7 +32,7 @@ def test_every_way_to_encode_gives_protected_vectors(model: SentenceTransformer,
 
 
 def test_they_are_what_the_veil_makes_of_the_clean_ones(model: SentenceTransformer, guard: Guard) -> None:
-    assert np.allclose(veiled(guard, model).encode(TEXTS[:1]), guard.vectors(model.encode(TEXTS[:1])))
+    assert np.allclose(veiled(guard, model).encode(TEXTS[:1]), guard.embedded(TEXTS[:1], model.encode(TEXTS[:1])))
 
 
 def test_tensors_stay_tensors_and_single_texts_single(model: SentenceTransformer, guard: Guard) -> None:
@@ -81,6 +81,50 @@ def test_another_key_is_refused(
     monkeypatch.setenv(KEY_VARIABLE, str(named_guard(tmp_path / "other", model_folder).key))
     with pytest.raises(InvalidInputError, match="names another"):
         load_veiled(tmp_path / "saved", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("config.json", '{"auto\\u005fmap": {"AutoModel": "evil/repo--mod.C"}}', "evil/repo"),
+        ("deep/more.json", '{"a": [{"auto_map": "x.Y"}]}', "x.Y"),
+        ("modules.json", '[{"idx": 0, "type": "this.Class"}]', "this.Class"),
+        ("modules.json", '[{"idx": 0, "type": "evil/repo--mod.Class"}]', "evil/repo"),
+    ],
+)
+def test_a_folder_that_names_other_code_is_not_loaded(
+    guard: Guard, tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    veiled(guard).save_pretrained(str(tmp_path / "saved"))
+    place = tmp_path / "saved" / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(content)
+    with pytest.raises(InvalidInputError, match=said):
+        load_veiled(tmp_path / "saved")
+
+
+def test_a_direct_call_gives_nothing_clean(
+    model: SentenceTransformer, guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    veiled(guard, model).save_pretrained(str(tmp_path / "saved"))
+    monkeypatch.setenv(KEY_VARIABLE, str(guard.key))
+    clean = model.encode(TEXTS, convert_to_tensor=True)
+    for protected in (veiled(guard, model), load_veiled(tmp_path / "saved", device="cpu")):
+        features = protected(protected.preprocess(TEXTS))
+        assert not torch.allclose(features["sentence_embedding"], clean, atol=1e-5)
+        assert "token_embeddings" not in features
+
+
+def test_a_text_is_one_record_in_any_batch(model: SentenceTransformer, guard: Guard) -> None:
+    protected = veiled(guard, model)
+    for batch in (
+        TEXTS,
+        TEXTS[:1],
+        [*TEXTS, "a much longer text than all of the others together, so that they are padded"],
+    ):
+        protected.encode(batch)
+    with open_ledger(str(guard.ledger)) as ledger:
+        assert ledger.totals().records == len(TEXTS) + 1
 
 
 def test_a_model_without_a_key_needs_none(model: SentenceTransformer, tmp_path: Path, model_folder: Path) -> None:

@@ -36,6 +36,8 @@ def test_a_clone_is_the_same_guard(guard: Guard) -> None:
 def test_what_is_neither_text_nor_vector_is_refused(guard: Guard) -> None:
     with pytest.raises(InvalidInputError, match="row 1 has no text, but int"):
         VeilTransformer(guard).transform(np.array(["a", 7], dtype=object))
+    with pytest.raises(InvalidInputError, match="one column"):
+        VeilTransformer(guard).transform(np.array([["a", "b"], ["c", "d"]], dtype=object))
     with pytest.raises(InvalidInputError, match="dimensions"):
         VeilTransformer(guard).transform(unit_vectors(2, 5))
 

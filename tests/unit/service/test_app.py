@@ -10,11 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from support.embedding_server import EmbeddingServer
 from support.gateways import MODEL, gateway_veil
-from support.veils import PRIVATE_WORD
+from support.veils import PRIVATE_WORD, made_veil
 
 from vecveil.accounting.ledger import open_ledger
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
+from vecveil.embedders import Fingerprint
 from vecveil.service.app import create_app
 from vecveil.service.clients import Client, Clients, hashed
 from vecveil.service.gateway import Gateway, Settings
@@ -173,6 +174,21 @@ def test_vectors_of_another_model_are_not_released(client: TestClient, server: E
     _refused(_embed(client), 502, "upstream_error")
 
 
+def test_a_vector_of_zeros_is_none(client: TestClient, server: EmbeddingServer) -> None:
+    def nothing(answer: dict[str, Any]) -> dict[str, Any]:
+        answer["data"][0]["embedding"] = [0.0] * 8
+        return answer
+
+    server.change = nothing
+    _refused(_embed(client), 502, "upstream_error")
+
+
+def test_usage_that_is_none_is_counted_as_nothing(client: TestClient, server: EmbeddingServer) -> None:
+    for usage in (True, -1, "7", None):
+        server.change = lambda answer, usage=usage: {**answer, "usage": {"prompt_tokens": usage}}  # type: ignore[misc]
+        assert _embed(client).json()["usage"]["prompt_tokens"] == 0
+
+
 def test_an_upstream_that_is_not_there_is_said_to_be(guard: Guard) -> None:
     gone = EmbeddingServer(base_url="http://127.0.0.1:9/v1")
     with _asked(guard, gone) as client:
@@ -213,6 +229,8 @@ def test_a_body_that_is_too_long_is_refused(guard: Guard, server: EmbeddingServe
 def test_paths_and_methods_that_are_none_are_refused_in_the_same_form(client: TestClient) -> None:
     _refused(client.get(f"/{PRIVATE_WORD}"), 404, "not_found")
     _refused(client.get("/v1/embeddings"), 405, "not_found")
+    _refused(client.post("/v1/embeddings/", json={}, follow_redirects=False), 404, "not_found")
+    _refused(client.get("/docs"), 404, "not_found")
 
 
 def test_figures_count_and_tell_no_more(client: TestClient) -> None:
@@ -220,7 +238,7 @@ def test_figures_count_and_tell_no_more(client: TestClient) -> None:
     client.get(f"/{PRIVATE_WORD}")
     text = client.get("/metrics").text
     assert 'vecveil_requests_total{path="/v1/embeddings",status="200"} 1.0' in text
-    assert 'vecveil_vectors_total{client="anyone"} 2.0' in text
+    assert 'vecveil_vectors_total{client="anyone",treatment="protect"} 2.0' in text
     assert PRIVATE_WORD not in text
 
 
@@ -245,6 +263,40 @@ def test_others_are_not_let_in_without_keys(guard: Guard, server: EmbeddingServe
         False,
         False,
     ]
+
+
+def test_a_veil_of_a_service_is_asked_for_where_its_embedder_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = Fingerprint(model=MODEL, revision="1", dimensions=8, normalised=True)
+    asked = []
+    monkeypatch.setattr(
+        "vecveil.service.gateway.RemoteUpstream", lambda address, **facts: asked.append((address, facts["model"]))
+    )
+    for embedder in (f"openai:{MODEL}", f"openai:{MODEL}@https://other.example/v1"):
+        guard = Guard(made_veil(epsilon=5.0, fingerprint=spec, embedder=embedder), key=Key.new())
+        for address in (None, "http://internal.example/v1"):
+            monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+            if address:
+                monkeypatch.setenv("OPENAI_BASE_URL", address)
+            Gateway.of(guard, Clients.everybody(), Settings())
+    own, other = "https://api.openai.com/v1", "https://other.example/v1"
+    assert asked == [(own, MODEL), ("http://internal.example/v1", MODEL), (other, MODEL), (other, MODEL)]
+
+
+def test_one_upstream_model_is_not_given_to_veils_of_two_models(guard: Guard, tmp_path: Path) -> None:
+    fingerprint = Fingerprint(model="another", revision="1", dimensions=8, normalised=True)
+    made_veil(epsilon=5.0, fingerprint=fingerprint).save(tmp_path / "other.veil")
+    clients = Clients({hashed("k"): Client(name="other", key=hashed("k"), veil=str(tmp_path / "other.veil"))})
+    with pytest.raises(InvalidInputError, match="the veil of client 'other' is for another"):
+        Gateway.of(guard, clients, Settings(upstream="http://x/v1", upstream_model="m"))
+
+
+def test_a_ledger_that_can_t_be_used_is_found_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "ledger.sqlite").write_text("no database")
+    guard = Guard(gateway_veil(tmp_path / "a.veil"), key=Key.new(), ledger=tmp_path / "ledger.sqlite")
+    with pytest.raises(ArtifactError, match=r"ledger\.sqlite"):
+        Gateway.of(guard, Clients.everybody(), Settings(upstream="http://x/v1"))
 
 
 def test_settings_that_are_wrong_are_refused() -> None:

@@ -22,10 +22,13 @@ def test_a_client_is_found_by_its_key_and_by_nothing_else(tmp_path: Path) -> Non
 
 def test_a_key_is_kept_as_a_hash_in_a_file_of_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "clients.toml"
-    key = add_client(path, "one", veil='a "b".veil')
+    key = add_client(path, "one", veil='a "b"\n[two].veil')
     assert key not in path.read_text()
     assert path.stat().st_mode & 0o077 == 0
-    assert next(iter(read_clients(path).known.values())).veil == 'a "b".veil'
+    assert next(iter(read_clients(path).known.values())).veil == 'a "b"\n[two].veil'
+    assert [one.name for one in tmp_path.iterdir()] == ["clients.toml"]
+    with pytest.raises(ArtifactError, match="could not be written"):
+        add_client(tmp_path / "nowhere" / "clients.toml", "one")
 
 
 def test_two_clients_have_two_names(tmp_path: Path) -> None:
@@ -53,6 +56,10 @@ def test_everybody_needs_no_key() -> None:
         (f"[one]\nkey='{hashed('a')}'\ndocuments='clean'", "documents of client 'one'"),
         (f"[one]\nkey='{hashed('a')}'\nsecret=1", "and nothing else"),
         ("one = 1", "and nothing else"),
+        ("[one]\nkey=5", "key of client 'one' must be text"),
+        (f"[one]\nkey='{hashed('a')}'\nnoise_ratio='0.5'", "noise_ratio of client 'one' must be a number"),
+        (f"[one]\nkey='{hashed('a')}'\nnoise_ratio=-3.0", "noise_ratio of client 'one'"),
+        (f"[one]\nkey='{hashed('a')}'\nveil=3", "veil of client 'one' must be text"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused(tmp_path: Path, content: str, said: str) -> None:

@@ -159,10 +159,12 @@ def test_a_guard_of_objects_is_neither_written_down_nor_sent(veil_folder: Path, 
 
 
 def test_a_password_is_not_written_down(veil_folder: Path) -> None:
-    guard = Guard(veil_folder, ledger="postgresql://me:secret@host/db")
-    with pytest.raises(InvalidInputError, match=r"\$VECVEIL_LEDGER") as raised:
-        guard.settings()
-    assert "secret" not in str(raised.value)
+    for where in ("postgresql://me:secret@host/db", "postgresql://host/db?password=secret", "host=x password=secret"):
+        guard = Guard(veil_folder, ledger=where)
+        assert "secret" not in repr(guard)
+        with pytest.raises(InvalidInputError, match=r"\$VECVEIL_LEDGER") as raised:
+            guard.settings()
+        assert "secret" not in str(raised.value)
 
 
 def test_settings_of_something_else_are_refused(veil_folder: Path) -> None:
@@ -170,3 +172,44 @@ def test_settings_of_something_else_are_refused(veil_folder: Path) -> None:
         Guard.of({"veil": str(veil_folder), "secret_sauce": 1})
     with pytest.raises(InvalidInputError, match="a guard has"):
         Guard.of({"epsilon": 3.0})
+
+
+def test_a_text_has_one_budget_though_its_vector_differs_in_the_last_bits(veil_folder: Path, tmp_path: Path) -> None:
+    with open_ledger(tmp_path / "ledger.sqlite") as ledger:
+        guard = Guard(veil_folder, ledger=ledger, key=Key.new())
+        cost = guard.protection.charge(new_run()).cost
+        assert cost is not None
+        ledger.set_limit(1.5 * cost)
+        first = unit_vectors(1)
+        guard.embedded(["a text"], first)
+        guard.embedded(["a text"], first)
+        with pytest.raises(BudgetExceededError):
+            guard.embedded(["a text"], first + np.float32(1e-5))
+
+
+def test_a_record_that_may_have_been_written_does_not_stop_the_next(
+    veil_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_ledger(tmp_path / "ledger.sqlite") as ledger:
+        guard = Guard(veil_folder, ledger=ledger)
+        guard.vectors(unit_vectors(2))
+        spend = type(ledger).spend
+
+        def lost(*given: object) -> None:
+            spend(*given)  # type: ignore[arg-type]
+            raise ArtifactError("the connection was lost")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(type(ledger), "spend", lost)
+            with pytest.raises(ArtifactError, match="lost"):
+                guard.vectors(unit_vectors(3, seed=1))
+        guard.vectors(unit_vectors(2, seed=2))
+        assert ledger.totals().releases == 7
+        assert ledger.problems() == []
+
+
+def test_guards_are_told_apart_by_what_they_release(veil_folder: Path, key_file: Path) -> None:
+    made = [Guard(veil_folder), Guard(veil_folder, epsilon=3.0), Guard(veil_folder, key=key_file)]
+    made.append(Guard(veil_folder, grid="int8"))
+    assert len({guard.id for guard in made}) == len(made)
+    assert Guard(veil_folder).id == made[0].id

@@ -3,6 +3,16 @@
 from vecveil.accounting.ledger.charge import Charge, new_run
 from vecveil.accounting.ledger.entries import Release, RunSummary, Totals
 from vecveil.accounting.ledger.ledger import Ledger
-from vecveil.accounting.ledger.opening import default_ledger, open_ledger
+from vecveil.accounting.ledger.opening import default_ledger, is_address, open_ledger
 
-__all__ = ["Charge", "Ledger", "Release", "RunSummary", "Totals", "default_ledger", "new_run", "open_ledger"]
+__all__ = [
+    "Charge",
+    "Ledger",
+    "Release",
+    "RunSummary",
+    "Totals",
+    "default_ledger",
+    "is_address",
+    "new_run",
+    "open_ledger",
+]

@@ -27,6 +27,11 @@ def default_ledger() -> str:
     return str(data_folder() / "ledger.sqlite")
 
 
+def is_address(where: str) -> bool:
+    """Return whether a ledger is named by an address, which may hold a password, and not by a path."""
+    return "://" in where or _MEANT_AS_ADDRESS.match(where) is not None
+
+
 def open_ledger(where: str | Path, *, create: bool = True) -> Ledger:
     """Return the ledger at a path, or at a URL of PostgreSQL.
 
