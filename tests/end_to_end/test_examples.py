@@ -12,6 +12,8 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOWN = {
     "sentence_transformers_model.py": "tensor(",
+    "protect_then_encrypt.py": "a stored vector of 384 numbers",
+    "redact_then_protect.py": "(2, 384)",
     "langchain_store.py": "The lift on the third floor is out of order.",
     "llama_index_index.py": "The lift on the third floor is out of order.",
     "haystack_pipeline.py": "The lift on the third floor is out of order.",

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from vecveil.cli.audit import audit, report
+from vecveil.cli.client import client
 from vecveil.cli.concept import concept
 from vecveil.cli.demo import demo
 from vecveil.cli.frontier import frontier
@@ -23,7 +24,7 @@ from vecveil.cli.prior import prior
 from vecveil.cli.protect import protect
 from vecveil.cli.reproduce import reproduce
 from vecveil.cli.selftest import selftest
-from vecveil.cli.serve import client, serve
+from vecveil.cli.serve import serve
 from vecveil.cli.show import show
 from vecveil.core.errors import UnknownNameError, VecveilError, VecveilWarning
 

@@ -7,6 +7,7 @@ import numpy as np
 from vecveil.core.errors import MissingExtraError
 from vecveil.integrations.lists import as_lists
 from vecveil.veil import Guard
+from vecveil.veil.same_model import require_same_model
 
 try:
     from langchain_core.embeddings import Embeddings
@@ -29,7 +30,7 @@ class VeiledEmbeddings(Embeddings):
         self.inner = inner
         self.protect_queries = protect_queries
         if inner is not None:
-            guard.require_same_model(inner.embed_documents)
+            require_same_model(guard, inner.embed_documents)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return a protected vector for each text."""

@@ -11,6 +11,7 @@ import numpy as np
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.integrations.lists import as_lists
 from vecveil.veil import Guard
+from vecveil.veil.same_model import require_same_model
 
 try:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -40,7 +41,7 @@ class VeiledEmbedding(BaseEmbedding):
         super().__init__(**{**known, **settings})
         self._guard, self._inner = guard, inner
         if inner is not None:
-            guard.require_same_model(inner._get_text_embeddings)
+            require_same_model(guard, inner._get_text_embeddings)
 
     @classmethod
     def class_name(cls) -> str:

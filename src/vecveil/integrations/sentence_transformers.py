@@ -15,6 +15,7 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.veil import Guard
 from vecveil.veil.records import RecordBatch, vector_contents
+from vecveil.veil.same_model import require_same_model
 
 try:
     import torch
@@ -107,7 +108,7 @@ def veiled(guard: Guard, model: SentenceTransformer | None = None) -> SentenceTr
     else:
         if any(isinstance(module, VeilModule) for module in model):
             raise InvalidInputError("the model is veiled already: noise on noise protects no better")
-        guard.require_same_model(partial(model.encode, show_progress_bar=False))
+        require_same_model(guard, partial(model.encode, show_progress_bar=False))
     protected = SentenceTransformer(
         modules=[*model, VeilModule(guard)],
         device=str(model.device),

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-import orjson
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 from vecveil.service.figures import LOGGER, Figures
 from vecveil.service.gateway import Gateway
 from vecveil.service.messages import read_request
+from vecveil.service.observed import JSON, Observed, json_answer
 from vecveil.service.refusal import RefusedError
 from vecveil.service.schema import REQUEST, Embeddings, Health, Model, Models, errors
 
-JSON = "application/json"
-PATHS = {"/v1/embeddings", "/v1/models", "/health", "/metrics"}
-"""Paths that figures tell apart; what else is asked for is counted together, or a client could fill the memory."""
-
 LARGE = 2**18
 """Bytes of a body that is read beside the event loop."""
-
-GONE = 499
-"""What is counted where a client left before it was answered."""
 
 CREATED = 0
 """When a model was made, which nobody knows."""
@@ -55,7 +45,7 @@ def create_app(gateway: Gateway) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.add_middleware(_Observed, figures=figures)
+    app.add_middleware(Observed, figures=figures)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _not_there)
 
@@ -82,7 +72,7 @@ def create_app(gateway: Gateway) -> FastAPI:
     async def models(request: Request) -> Response:
         """Return the models that can be asked for."""
         names = gateway.policy(request.headers.get("authorization")).models
-        return _json({"object": "list", "data": [_model(name) for name in names]})
+        return json_answer({"object": "list", "data": [_model(name) for name in names]})
 
     @app.get(
         "/v1/models/{name:path}",
@@ -94,12 +84,12 @@ def create_app(gateway: Gateway) -> FastAPI:
         """Return one of them."""
         if name not in gateway.policy(request.headers.get("authorization")).models:
             raise RefusedError(404, "there is no such model here for this key", param="model", code="model_not_found")
-        return _json(_model(name))
+        return json_answer(_model(name))
 
     @app.get("/health", response_model=Health)
     async def health() -> Response:
         """Return that the gateway is up."""
-        return _json({"status": "ok"})
+        return json_answer({"status": "ok"})
 
     @app.get("/metrics", response_class=Response)
     async def metrics() -> Response:
@@ -124,10 +114,6 @@ async def _body(request: Request, longest: int) -> bytes:
     return b"".join(parts)
 
 
-def _json(content: dict[str, Any], status: int = 200) -> Response:
-    return Response(orjson.dumps(content), status_code=status, media_type=JSON)
-
-
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": CREATED, "owned_by": "vecveil"}
 
@@ -136,7 +122,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     if not isinstance(error, RefusedError):
         raise error
     request.scope["facts"] = {**request.scope.get("facts", {}), "code": error.code}
-    answer = _json(error.body, error.status)
+    answer = json_answer(error.body, error.status)
     answer.headers.update(error.headers)
     return answer
 
@@ -152,46 +138,3 @@ async def _not_there(request: Request, error: Exception) -> Response:
     answer = await _refused(request, failure)
     answer.headers.update(error.headers or {})
     return answer
-
-
-class _Observed:
-    """Counts every request, writes its line, and turns what nobody expected into a plain 500."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]], *, figures: Figures) -> None:
-        self._app, self._figures = app, figures
-
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        started, status, name = time.perf_counter(), 0, secrets.token_hex(8)
-
-        async def watched(message: MutableMapping[str, Any]) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", name.encode())]
-            await send(message)
-
-        self._figures.running.inc()
-        try:
-            await self._app(scope, receive, watched)
-        except ClientDisconnect:
-            status = GONE
-        except asyncio.CancelledError:
-            if not status:
-                await _json(RefusedError(503, "the gateway is being stopped", code="stopping").body, 503)(
-                    scope, receive, watched
-                )
-            raise
-        except Exception as error:
-            # Neither the client nor the log is shown what it says: it may hold a text.
-            LOGGER.error("failed", extra={"facts": {"request": name, "kind": type(error).__name__}})
-            if status:
-                raise
-            answer = _json(RefusedError(500, "the gateway failed; its log has the kind of error").body, 500)
-            await answer(scope, receive, watched)
-        finally:
-            self._figures.running.dec()
-            path = scope["path"] if scope["path"] in PATHS else "other"
-            self._figures.answered(path, status, started, {"request": name, **scope.get("facts", {})})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from vecveil.artifacts.key_file import read_key
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
 from vecveil.core.digests import json_digest
-from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
+from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
@@ -28,10 +28,6 @@ from vecveil.veil.protection import Protection
 from vecveil.veil.recording import DEFAULT_LEDGER
 from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents, vectors_are_pinned
 from vecveil.veil.veil import Veil
-
-PROBE = "The quick brown fox jumps over the lazy dog."
-SAME_MODEL = 0.05
-"""How far apart, over their length, two vectors of one sentence by one model may be."""
 
 _opening = Lock()
 """Of two threads that release at once, one opens the ledger, and both record in its run."""
@@ -167,32 +163,6 @@ class Guard:
     def open_ledger(self) -> None:
         """Open the ledger now, for those who would rather hear of a broken one before the first release."""
         self._journal()
-
-    def require_same_model(self, embed: Callable[[list[str]], Any]) -> None:
-        """Raise unless a model that is called elsewhere makes the vectors that the veil is for.
-
-        One public sentence is embedded by both. A veil that was learned from vectors alone names no model, and nothing
-        can be compared then.
-
-        Args:
-            embed: The other model: texts in, one vector for each out.
-        """
-        if self.embedder is None and self.opened_veil.provenance.embedder is None:
-            return
-        mine = self.model.embed([PROBE])[0]
-        theirs = np.asarray(embed([PROBE]), dtype=np.float64).reshape(-1)
-        name = self.opened_veil.fingerprint.model
-        if theirs.shape != mine.shape:
-            raise EmbedderMismatchError(
-                f"the veil is for {name}, with {len(mine)} dimensions; this model has {len(theirs)}"
-            )
-        # Wide enough for half precision and other processors; two models are never this near.
-        distance = float(np.linalg.norm(theirs - mine) / np.linalg.norm(mine))
-        if not distance <= SAME_MODEL:
-            raise EmbedderMismatchError(
-                f"the veil is for {name}; this model's vector of a public sentence is {distance:.2g} of a length away "
-                "from that model's"
-            )
 
     def settings(self, *, without: Collection[str] = ()) -> dict[str, Any]:
         """Return what makes this guard, fit for JSON: names, paths and numbers, and never a key.
