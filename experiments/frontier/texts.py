@@ -15,6 +15,9 @@ HERE = Path(__file__).parent
 OTHERS = 1.5
 """Texts without the concept for each text with it, where a benchmark has far more of them."""
 
+SOME = 3000
+"""Texts for attacks that take minutes to train."""
+
 TEN_THOUSAND = 10_000
 """Sentences of the corpus that goes to a target."""
 
@@ -33,6 +36,8 @@ def main() -> None:
     _write(asked.out / "ten.parquet", [everything[row] for row in chosen])
     for name in ("countries", "days"):
         _write(asked.out / f"{name}.parquet", _balanced(everything, name))
+    # The order is mixed, so that the first are a sample: as many as generative attacks have time for.
+    _write(asked.out / "some-countries.parquet", _balanced(everything, "countries")[:SOME])
 
 
 def _sentences(path: Path) -> list[str]:
