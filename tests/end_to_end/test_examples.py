@@ -19,6 +19,7 @@ SHOWN = {
     "haystack_pipeline.py": "The lift on the third floor is out of order.",
     "chroma_collection.py": "[['2']]",
     "gateway_client.py": "2 vectors of 384 dimensions",
+    "migrate_chroma.py": "[['2']]",
     "sklearn_pipeline.py": "house",
     "mteb_evaluation.py": "0.",
 }

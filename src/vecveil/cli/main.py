@@ -20,6 +20,7 @@ from vecveil.cli.guarantee import guarantee
 from vecveil.cli.key import key
 from vecveil.cli.learn import learn
 from vecveil.cli.ledger import ledger
+from vecveil.cli.migrate import migrate
 from vecveil.cli.prior import prior
 from vecveil.cli.protect import protect
 from vecveil.cli.reproduce import reproduce
@@ -61,7 +62,7 @@ def commands() -> None:
 
 for command in (
     *(demo, concept, learn, protect, guarantee, audit, report, frontier, reproduce),
-    *(serve, client, prior, show, key, ledger, selftest),
+    *(serve, client, migrate, prior, show, key, ledger, selftest),
 ):
     commands.add_command(command)
 

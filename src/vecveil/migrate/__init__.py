@@ -1,0 +1,9 @@
+"""Vector stores, in place: a collection is protected into a shadow beside it, compared, and swapped when told to."""
+
+from vecveil.migrate.comparison import Comparison, compare
+from vecveil.migrate.migration import Migration, migrate
+from vecveil.migrate.registry import STORES, open_store
+from vecveil.migrate.store import Batch, Store
+from vecveil.migrate.swapping import Swap, swap
+
+__all__ = ["STORES", "Batch", "Comparison", "Migration", "Store", "Swap", "compare", "migrate", "open_store", "swap"]

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.stores import Place, failing, vectors_in
+from support.veils import PRIVATE_WORD, made_veil, rotated_shape, unit_vectors
+
+from vecveil.accounting.ledger import new_run, open_ledger
+from vecveil.core.arrays import Embeddings
+from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError
+from vecveil.core.key import Key
+from vecveil.migrate import Migration, migrate
+from vecveil.veil import Guard
+
+KILLED = """
+import os, signal, sys
+from vecveil.migrate import migrate, open_store
+from vecveil.veil import Guard
+
+where, veil, key = sys.argv[1:]
+guard = Guard(veil, key=key, ledger=veil + ".sqlite", collection="notes")
+store = open_store(where, "notes")
+append, written = store.append, []
+
+def killed(name, batch):
+    if len(written) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    append(name, batch)
+    written.append(batch)
+
+store.append = killed
+migrate(store, guard, batch_rows=5)
+"""
+
+
+def migrated(place: Place, guard: Guard, *, keep_texts: bool = False, batch_rows: int = 5) -> Migration:
+    with place.opened() as store:
+        return migrate(store, guard, keep_texts=keep_texts, batch_rows=batch_rows)
+
+
+def test_the_shadow_has_every_row_protected_and_the_source_is_as_it_was(
+    filled: Place, guard: Guard, vectors: Embeddings
+) -> None:
+    before = filled.rows("notes")
+    assert before is not None
+    done = migrated(filled, guard)
+    assert (done.rows, done.resumed, done.shadow, done.recorded) == (len(vectors), 0, "notes-vecveil", True)
+    assert filled.rows("notes") == before
+    shadow = filled.rows("notes-vecveil")
+    assert shadow is not None
+    assert list(shadow) == list(before)
+    # What the guard makes of each row, brought to length one.
+    expected = guard.vectors(vectors_in(before), ids=list(before)).astype(np.float32)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(vectors_in(shadow), expected, atol=1e-6)
+    assert not np.allclose(vectors_in(shadow), vectors_in(before), atol=1e-4)
+
+
+def test_fields_go_along_and_texts_stay_behind_unless_asked_for(filled: Place, guard: Guard) -> None:
+    before = filled.rows("notes")
+    assert before is not None
+    done = migrated(filled, guard)
+    shadow = filled.rows("notes-vecveil")
+    assert shadow is not None
+    assert [row[1] for row in shadow.values()] == [row[1] for row in before.values()]
+    assert {row[2] for row in shadow.values()} == {None}
+    assert bool(done.left_out) == filled.has_payload
+    assert PRIVATE_WORD not in str(shadow)
+
+
+def test_texts_go_along_when_asked_for(filled: Place, guard: Guard) -> None:
+    before = filled.rows("notes")
+    done = migrated(filled, guard, keep_texts=True)
+    shadow = filled.rows("notes-vecveil")
+    assert before is not None
+    assert shadow is not None
+    assert done.left_out == ()
+    assert [row[1:] for row in shadow.values()] == [row[1:] for row in before.values()]
+
+
+def test_a_migration_that_fails_in_the_middle_goes_on_where_it_was(
+    filled: Place, guard: Guard, vectors: Embeddings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with filled.opened() as store:
+        monkeypatch.setattr(store, "append", failing(store.append, after=2))
+        with pytest.raises(KeyboardInterrupt):
+            migrate(store, guard, batch_rows=5)
+    done = migrated(filled, guard)
+    assert (done.rows, done.resumed) == (len(vectors), 10)
+    assert migrated(filled, guard).resumed == len(vectors)
+    _require_same_as_in_one_go(filled, guard)
+
+
+def test_a_migration_that_is_killed_goes_on_where_it_was(filled: Place, guard: Guard, vectors: Embeddings) -> None:
+    before = filled.rows("notes")
+    arguments = [filled.where, str(guard.veil), str(guard.key)]
+    ended = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, text=True, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert filled.rows("notes") == before
+    on_record = replace(guard, ledger=f"{guard.veil}.sqlite")
+    done = migrated(filled, on_record)
+    assert (done.rows, done.resumed) == (len(vectors), 10)
+    _require_same_as_in_one_go(filled, guard)
+    with open_ledger(f"{guard.veil}.sqlite") as ledger:
+        totals = ledger.totals()
+    assert totals.records == len(vectors)
+    # Of the batch that was on record and not yet written, each row was released twice; with a key that costs once.
+    assert totals.releases == len(vectors) + 5
+    assert totals.highest == pytest.approx(guard.protection.charge(new_run()).cost)
+
+
+def _require_same_as_in_one_go(place: Place, guard: Guard) -> None:
+    before, shadow = place.rows("notes"), place.rows("notes-vecveil")
+    assert before is not None
+    assert shadow is not None
+    assert list(shadow) == list(before)
+    expected = guard.vectors(vectors_in(before), ids=list(before)).astype(np.float32)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(vectors_in(shadow), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("change", ["veil", "budget", "key", "fresh", "texts"])
+def test_going_on_with_something_else_is_refused(filled: Place, guard: Guard, change: str) -> None:
+    migrated(filled, guard)
+    shadow = filled.rows("notes-vecveil")
+    other = {
+        "veil": lambda: replace(guard, veil=made_veil(epsilon=2000.0, shape=rotated_shape())),
+        "budget": lambda: replace(guard, epsilon=1999.0),
+        "key": lambda: replace(guard, key=Key.new()),
+        "fresh": lambda: replace(guard, key=None),
+        "texts": lambda: guard,
+    }[change]()
+    with pytest.raises(InvalidInputError, match=f"begun with another.*{change.replace('fresh', 'noise')}"):
+        migrated(filled, other, keep_texts=change == "texts")
+    assert filled.rows("notes-vecveil") == shadow
+
+
+def test_rows_that_came_since_are_added(place: Place, guard: Guard, vectors: Embeddings) -> None:
+    place.fill("notes", vectors[:12])
+    migrated(place, guard)
+    place.fill("notes", vectors[12:], first=12)
+    if place.where.startswith("faiss"):
+        with pytest.raises(InvalidInputError, match=r"notes has changed since notes-vecveil was begun"):
+            migrated(place, guard)
+        return
+    done = migrated(place, guard)
+    assert (done.rows, done.resumed) == (len(vectors), 12)
+
+
+def test_what_the_ledger_would_refuse_is_refused_before_anything_is_written(filled: Place, guard: Guard) -> None:
+    with open_ledger(str(guard.ledger)) as ledger:
+        ledger.set_limit(guard.protection.charge(new_run()).cost / 2)
+    with pytest.raises(BudgetExceededError, match="23 records would go over the limit"):
+        migrated(filled, guard)
+    assert filled.rows("notes-vecveil") is None
+
+
+def test_a_shadow_of_someone_else_is_not_touched(filled: Place, guard: Guard) -> None:
+    filled.fill("notes-vecveil", unit_vectors(2))
+    before = filled.rows("notes-vecveil")
+    with pytest.raises(InvalidInputError, match="not from here"):
+        migrated(filled, guard)
+    assert filled.rows("notes-vecveil") == before
+
+
+def test_a_missing_collection_is_named_beside_those_that_there_are(filled: Place, guard: Guard) -> None:
+    with filled.opened("letters") as store, pytest.raises(InvalidInputError, match=r"no collection 'letters'.*notes"):
+        migrate(store, guard)
+
+
+def test_an_empty_collection_is_refused(place: Place, guard: Guard) -> None:
+    place.fill("notes", unit_vectors(0))
+    with pytest.raises(InvalidInputError, match="notes has no rows"):
+        migrated(place, guard)
+    assert place.rows("notes-vecveil") is None
+
+
+def test_vectors_of_another_length_are_refused_before_anything_is_written(place: Place, guard: Guard) -> None:
+    place.fill("notes", unit_vectors(3, 5))
+    with pytest.raises(InvalidInputError, match="must have 8 dimensions, got 5"):
+        migrated(place, guard)
+    assert place.rows("notes-vecveil") is None
+
+
+def test_a_vector_that_is_not_of_length_one_is_named_by_its_row(
+    place: Place, guard: Guard, vectors: Embeddings
+) -> None:
+    long = vectors.copy()
+    long[13] *= 3
+    place.fill("notes", long)
+    with pytest.raises(EmbedderMismatchError, match="row 13 has another length"):
+        migrated(place, guard)
+    assert place.rows("notes-vecveil") is None

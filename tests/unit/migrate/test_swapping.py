@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromadb.api.models.Collection import Collection
+from qdrant_client import QdrantClient
+from support.stores import Place, failing
+from support.veils import unit_vectors
+
+from vecveil.core.arrays import Embeddings
+from vecveil.core.errors import InvalidInputError
+from vecveil.migrate import Swap, migrate, swap
+from vecveil.migrate.pgvector_database import Database
+from vecveil.veil import Guard
+
+STOPS: dict[str, list[tuple[type[Any], str, int]]] = {
+    "chroma": [(Collection, "modify", 0), (Collection, "modify", 1)],
+    "qdrant": [
+        (QdrantClient, "upsert", 0),
+        (QdrantClient, "delete_collection", 0),
+        (QdrantClient, "update_collection_aliases", 0),
+    ],
+    "lancedb": [(Path, "rename", 0), (Path, "rename", 1)],
+    "faiss": [(Path, "replace", 0), (Path, "replace", 1), (Path, "unlink", 1)],
+    "postgresql": [(Database, "rename", 0), (Database, "rename", 1)],
+}
+"""By store: what a swap calls, and how often that works before the program is stopped."""
+
+
+@pytest.fixture
+def ready(filled: Place, guard: Guard) -> Place:
+    """Each of the stores, with a complete shadow."""
+    with filled.opened() as store:
+        migrate(store, guard)
+    return filled
+
+
+def swapped(place: Place, guard: Guard) -> Swap:
+    with place.opened() as store:
+        return swap(store, guard)
+
+
+def test_the_shadow_takes_the_name_and_the_clean_rows_stay_under_another(
+    ready: Place, guard: Guard, vectors: Embeddings
+) -> None:
+    clean, shadow = ready.rows("notes"), ready.rows("notes-vecveil")
+    assert swapped(ready, guard) == Swap(rows=len(vectors), backup="notes-before-vecveil", before=False)
+    assert ready.rows("notes") == shadow
+    assert ready.rows("notes-before-vecveil") == clean
+    assert swapped(ready, guard) == Swap(rows=len(vectors), backup="notes-before-vecveil", before=True)
+    assert ready.rows("notes") == shadow
+    with ready.opened() as store, pytest.raises(InvalidInputError, match="holds protected vectors already"):
+        migrate(store, guard)
+
+
+def test_a_swap_that_was_stopped_anywhere_goes_on(ready: Place, guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    clean, shadow = ready.rows("notes"), ready.rows("notes-vecveil")
+    for owner, name, works in STOPS[ready.where.partition(":")[0]]:
+        with monkeypatch.context() as patch:
+            _stop(patch, owner, name, works)
+            with ready.opened() as store, pytest.raises(KeyboardInterrupt):
+                swap(store, guard)
+        # Wherever it was stopped, the clean rows are whole somewhere.
+        assert clean in (ready.rows("notes"), ready.rows("notes-before-vecveil"))
+    swapped(ready, guard)
+    assert ready.rows("notes") == shadow
+    assert ready.rows("notes-before-vecveil") == clean
+
+
+def _stop(patch: pytest.MonkeyPatch, owner: type[Any], name: str, works: int) -> None:
+    patch.setattr(owner, name, failing(getattr(owner, name), after=works))
+
+
+def test_without_a_shadow_there_is_nothing_to_swap(filled: Place, guard: Guard) -> None:
+    before = filled.rows("notes")
+    with pytest.raises(InvalidInputError, match="there is no notes-vecveil"):
+        swapped(filled, guard)
+    assert filled.rows("notes") == before
+
+
+def test_a_shadow_that_is_not_complete_is_not_swapped(
+    filled: Place, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = filled.rows("notes")
+    with filled.opened() as store:
+        monkeypatch.setattr(store, "append", failing(store.append, after=2))
+        with pytest.raises(KeyboardInterrupt):
+            migrate(store, guard, batch_rows=5)
+    with pytest.raises(InvalidInputError, match="10 rows and notes 23: the shadow is not complete"):
+        swapped(filled, guard)
+    assert filled.rows("notes") == before
+
+
+def test_a_source_that_has_grown_since_is_not_swapped(ready: Place, guard: Guard) -> None:
+    ready.fill("notes", unit_vectors(2, seed=9), first=50)
+    before = ready.rows("notes")
+    with pytest.raises(InvalidInputError, match="23 rows and notes 25"):
+        swapped(ready, guard)
+    assert ready.rows("notes") == before
+
+
+def test_an_existing_backup_is_not_overwritten(ready: Place, guard: Guard) -> None:
+    ready.fill("notes-before-vecveil", unit_vectors(2))
+    before = (ready.rows("notes"), ready.rows("notes-before-vecveil"))
+    with pytest.raises(InvalidInputError, match="there is a notes-before-vecveil already"):
+        swapped(ready, guard)
+    assert (ready.rows("notes"), ready.rows("notes-before-vecveil")) == before
+
+
+def test_a_shadow_of_another_veil_is_not_swapped(ready: Place, guard: Guard) -> None:
+    with pytest.raises(InvalidInputError, match="begun with another budget"):
+        swapped(ready, replace(guard, epsilon=3.0))
+
+
+def test_a_missing_collection_is_named(place: Place, guard: Guard) -> None:
+    place.fill("letters", unit_vectors(2))
+    with pytest.raises(InvalidInputError, match=r"no collection 'notes'.*letters"):
+        swapped(place, guard)
