@@ -35,7 +35,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(name: str, place: Path) -> str:
-    environment = {**os.environ, "VECVEIL_LEDGER": str(place / "ledger.sqlite"), "ANONYMIZED_TELEMETRY": "False"}
+    # As in a terminal where the environment is active, whose commands are found by their names.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = {**os.environ, "PATH": path, "VECVEIL_LEDGER": str(place / "ledger.sqlite")}
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name)], cwd=place, env=environment, capture_output=True, text=True, check=False
     )
