@@ -20,6 +20,8 @@ SHOWN = {
     "chroma_collection.py": "[['2']]",
     "gateway_client.py": "2 vectors of 384 dimensions",
     "migrate_chroma.py": "[['2']]",
+    "ray_dataset.py": "['id', 'vector']",
+    "spark_frame.py": "vector: array",
     "sklearn_pipeline.py": "house",
     "mteb_evaluation.py": "0.",
 }

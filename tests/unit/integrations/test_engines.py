@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,8 @@ ROWS = 300
 @pytest.fixture(scope="module", autouse=True)
 def engines() -> Iterator[None]:
     """A real Ray and a real Spark on this machine."""
+    # Spark starts its workers with the python on PATH, which need not be this one.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     spark = (
