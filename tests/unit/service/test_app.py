@@ -57,7 +57,7 @@ def _rows(answer: httpx.Response) -> np.ndarray:
     return np.asarray([entry["embedding"] for entry in answer.json()["data"]])
 
 
-def _refused(answer: httpx.Response, status: int, code: str | None) -> None:
+def assert_refused(answer: httpx.Response, status: int, code: str | None) -> None:
     assert answer.status_code == status
     assert {*answer.json()["error"]} == {"message", "type", "param", "code"}
     assert answer.json()["error"]["code"] == code
@@ -88,16 +88,16 @@ def test_tokens_and_usage_are_passed_through(client: TestClient, server: Embeddi
 
 def test_a_length_other_than_the_veils_is_refused(client: TestClient) -> None:
     assert _rows(_embed(client, dimensions=8)).shape == (1, 8)
-    _refused(_embed(client, dimensions=4), 400, "invalid_value")
+    assert_refused(_embed(client, dimensions=4), 400, "invalid_value")
 
 
 def test_models_are_listed_and_others_are_unknown(client: TestClient) -> None:
     names = [one["id"] for one in client.get("/v1/models").json()["data"]]
     assert names == [MODEL, f"{MODEL}:document", f"{MODEL}:query"]
     assert client.get(f"/v1/models/{MODEL}").json()["id"] == MODEL
-    _refused(client.get(f"/v1/models/{PRIVATE_WORD}"), 404, "model_not_found")
+    assert_refused(client.get(f"/v1/models/{PRIVATE_WORD}"), 404, "model_not_found")
     for name in (PRIVATE_WORD, f"{MODEL}:{PRIVATE_WORD}", f"{PRIVATE_WORD}:query"):
-        _refused(_embed(client, model=name), 404, "model_not_found")
+        assert_refused(_embed(client, model=name), 404, "model_not_found")
 
 
 def test_every_client_has_its_own_rules(guard: Guard, server: EmbeddingServer, tmp_path: Path) -> None:
@@ -110,12 +110,12 @@ def test_every_client_has_its_own_rules(guard: Guard, server: EmbeddingServer, t
     ]
     with _asked(guard, server, Clients({one.key: one for one in clients})) as client:
         for key in ("", "k9", "sha256:"):
-            _refused(_embed(client, key=key), 401, "invalid_api_key")
-        _refused(client.get("/v1/models"), 401, "invalid_api_key")
-        _refused(_embed(client, key="k2"), 404, "model_not_found")
+            assert_refused(_embed(client, key=key), 401, "invalid_api_key")
+        assert_refused(client.get("/v1/models"), 401, "invalid_api_key")
+        assert_refused(_embed(client, key="k2"), 404, "model_not_found")
         clean = server.vector(TEXT)
         assert np.allclose(_rows(_embed(client, model=f"{MODEL}:query", key="k2")), clean)
-        _refused(_embed(client, model=f"{MODEL}:query", key="k3"), 404, "model_not_found")
+        assert_refused(_embed(client, model=f"{MODEL}:query", key="k3"), 404, "model_not_found")
         distance = {
             name: np.linalg.norm(_rows(_embed(client, model=model, key=key)) - clean)
             for name, model, key in (
@@ -136,7 +136,7 @@ def test_a_budget_that_is_spent_is_refused_and_others_go_on(guard: Guard, server
         ledger.set_limit(1.5 * cost)
     with _asked(fresh, server) as client:
         assert _embed(client).status_code == 200
-        _refused(_embed(client), 403, "privacy_budget_exceeded")
+        assert_refused(_embed(client), 403, "privacy_budget_exceeded")
         assert _embed(client, "another").status_code == 200
 
 
@@ -154,7 +154,7 @@ def test_what_the_upstream_refuses_is_told_without_its_words(
     client: TestClient, server: EmbeddingServer, status: int, told: int, code: str | None
 ) -> None:
     server.refusals = [status]
-    _refused(_embed(client), told, code)
+    assert_refused(_embed(client), told, code)
 
 
 @pytest.mark.parametrize("answer", [b"", b"no json", b"[]", b'{"data": [{}]}', b'{"data": [7]}', b'{"data": []}'])
@@ -162,7 +162,7 @@ def test_an_upstream_that_answers_nonsense_is_a_bad_gateway(
     client: TestClient, server: EmbeddingServer, answer: bytes
 ) -> None:
     server.change = lambda _: answer
-    _refused(_embed(client), 502, "upstream_error")
+    assert_refused(_embed(client), 502, "upstream_error")
 
 
 def test_vectors_of_another_model_are_not_released(client: TestClient, server: EmbeddingServer) -> None:
@@ -171,7 +171,7 @@ def test_vectors_of_another_model_are_not_released(client: TestClient, server: E
         return answer
 
     server.change = longer
-    _refused(_embed(client), 502, "upstream_error")
+    assert_refused(_embed(client), 502, "upstream_error")
 
 
 def test_a_vector_of_zeros_is_none(client: TestClient, server: EmbeddingServer) -> None:
@@ -180,7 +180,7 @@ def test_a_vector_of_zeros_is_none(client: TestClient, server: EmbeddingServer) 
         return answer
 
     server.change = nothing
-    _refused(_embed(client), 502, "upstream_error")
+    assert_refused(_embed(client), 502, "upstream_error")
 
 
 def test_usage_that_is_none_is_counted_as_nothing(client: TestClient, server: EmbeddingServer) -> None:
@@ -192,7 +192,7 @@ def test_usage_that_is_none_is_counted_as_nothing(client: TestClient, server: Em
 def test_an_upstream_that_is_not_there_is_said_to_be(guard: Guard) -> None:
     gone = EmbeddingServer(base_url="http://127.0.0.1:9/v1")
     with _asked(guard, gone) as client:
-        _refused(_embed(client), 502, "upstream_unreachable")
+        assert_refused(_embed(client), 502, "upstream_unreachable")
 
 
 def test_a_ledger_that_fails_releases_nothing(
@@ -206,7 +206,7 @@ def test_a_ledger_that_fails_releases_nothing(
         raise InvalidInputError(f"disk full at {PRIVATE_WORD}")
 
     monkeypatch.setattr(type(journal), "record", lambda _, batch: fail(batch))
-    _refused(_embed(client), 503, "ledger_error")
+    assert_refused(_embed(client), 503, "ledger_error")
 
 
 def test_what_nobody_expected_is_a_plain_500(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,23 +214,23 @@ def test_what_nobody_expected_is_a_plain_500(client: TestClient, monkeypatch: py
         raise RuntimeError(TEXT)
 
     monkeypatch.setattr("vecveil.service.policy.answer", fail)
-    _refused(_embed(client), 500, None)
+    assert_refused(_embed(client), 500, None)
     assert client.get("/health").json() == {"status": "ok"}
 
 
 def test_a_body_that_is_too_long_is_refused(guard: Guard, server: EmbeddingServer) -> None:
     with _asked(guard, server, body_bytes=1000) as client:
-        _refused(_embed(client, "a" * 2000), 413, "request_too_large")
+        assert_refused(_embed(client, "a" * 2000), 413, "request_too_large")
         parts = (b"a" * 400 for _ in range(5))
-        _refused(client.post("/v1/embeddings", content=parts), 413, "request_too_large")
+        assert_refused(client.post("/v1/embeddings", content=parts), 413, "request_too_large")
         assert _embed(client, "a" * 100).status_code == 200
 
 
 def test_paths_and_methods_that_are_none_are_refused_in_the_same_form(client: TestClient) -> None:
-    _refused(client.get(f"/{PRIVATE_WORD}"), 404, "not_found")
-    _refused(client.get("/v1/embeddings"), 405, "not_found")
-    _refused(client.post("/v1/embeddings/", json={}, follow_redirects=False), 404, "not_found")
-    _refused(client.get("/docs"), 404, "not_found")
+    assert_refused(client.get(f"/{PRIVATE_WORD}"), 404, "not_found")
+    assert_refused(client.get("/v1/embeddings"), 405, "not_found")
+    assert_refused(client.post("/v1/embeddings/", json={}, follow_redirects=False), 404, "not_found")
+    assert_refused(client.get("/docs"), 404, "not_found")
 
 
 def test_figures_count_and_tell_no_more(client: TestClient) -> None:
