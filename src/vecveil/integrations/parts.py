@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vecveil.accounting.ledger import default_ledger
 from vecveil.core.errors import InvalidInputError
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
 from vecveil.veil.columns import ColumnPlan
-from vecveil.veil.recording import DEFAULT_LEDGER
+from vecveil.veil.recording import place_of
 
 LABEL = "_vecveil.json"
 """File beside the parts that says how they were made; readers of Parquet pass over names that start like this."""
@@ -62,7 +61,7 @@ def batch_rows(protection: BatchProtection) -> int:
 
 def require_shared_ledger(guard: Guard) -> None:
     """Raise where the workers of several machines would each write a ledger of their own."""
-    where = default_ledger() if guard.ledger == DEFAULT_LEDGER else guard.ledger
+    where = place_of(guard.ledger) if isinstance(guard.ledger, str | Path) else guard.ledger
     if where is not None and not str(where).startswith(("postgresql://", "postgres://")):
         raise InvalidInputError(
             "the workers are on several machines, and a ledger in a file is one machine's: "

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.accounting.ledger import Ledger, default_ledger, is_address, open_ledger
+from vecveil.accounting.ledger import Ledger, is_address, open_ledger
 from vecveil.artifacts.key_file import read_key
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
@@ -25,21 +25,23 @@ from vecveil.embedders import Embedder
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.journal import Journal, recorded_release
 from vecveil.veil.protection import Protection
-from vecveil.veil.recording import DEFAULT_LEDGER
+from vecveil.veil.recording import place_of
 from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents, vectors_are_pinned
 from vecveil.veil.veil import Veil
 
-_opening = Lock()
-"""Of two threads that release at once, one opens the ledger, and both record in its run."""
+
+class _Opening:
+    """Of two threads that release at once, one opens the ledger, and both record in its run."""
+
+    lock = Lock()
+
+    @classmethod
+    def renew(cls) -> None:
+        """Start anew in a fork, where the thread that held the lock is not there any more."""
+        cls.lock = Lock()
 
 
-def _after_fork() -> None:
-    # The thread that held it is not there any more.
-    global _opening  # noqa: PLW0603
-    _opening = Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(after_in_child=_Opening.renew)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,12 +213,12 @@ class Guard:
     def _journal(self) -> Journal | None:
         if self.ledger is None:
             return None
-        with _opening:
+        with _Opening.lock:
             known: Journal | None = self.__dict__.get("_opened_journal")
             if known is None or not known.here:
                 ledger = self.ledger
                 if isinstance(ledger, str | Path):
-                    ledger = open_ledger(default_ledger() if ledger == DEFAULT_LEDGER else ledger)
+                    ledger = open_ledger(place_of(ledger))
                 # One that came with a fork is kept: closing its database here would close it for the parent.
                 self.__dict__.setdefault("_inherited", []).append(known)
                 known = Journal(ledger, self.protection, collection=self.collection)

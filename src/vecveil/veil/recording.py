@@ -73,13 +73,18 @@ class Recording:
             first_row += len(batch)
 
 
+def place_of(ledger: str | Path) -> str | Path:
+    """Return where a ledger lies that was named by a path, a URL or "default"."""
+    return default_ledger() if ledger == DEFAULT_LEDGER else ledger
+
+
 @contextmanager
 def opened(ledger: Ledger | str | Path) -> Iterator[Ledger]:
     """Yield an open ledger; one that is opened here is closed at the end."""
     if not isinstance(ledger, str | Path):
         yield ledger
         return
-    with open_ledger(default_ledger() if ledger == DEFAULT_LEDGER else ledger) as found:
+    with open_ledger(place_of(ledger)) as found:
         yield found
 
 
