@@ -22,6 +22,7 @@ LIST, ALL = "list", "all"
 @click.option("--data", type=FILE, metavar="DIR", help="Folder of the data sets (docs/reproduction).")
 @click.option("--out", type=FILE, metavar="DIR", help="Folder for tables, plots and what was measured.")
 @click.option("--quick", is_flag=True, help="A first look: fewer texts, one seed; minutes for each.")
+@click.option("--seeds", type=int, metavar="N", help="Repetitions.  [default: 5, with --quick 1]")
 @click.option("--embedder", default="minilm", show_default=True, help="Stands for the paper's GTR-base.")
 @click.option(
     "--prior",
@@ -45,6 +46,7 @@ def reproduce(
     data: Path | None,
     out: Path | None,
     quick: bool,
+    seeds: int | None,
     embedder: str,
     priors: tuple[str, ...],
     files: tuple[str, ...],
@@ -72,11 +74,12 @@ def reproduce(
     if not data.is_dir():
         raise InvalidInputError(f"there is no folder {data}")
     given = dict(_named_path(one, "--prior") for one in priors)
+    effort = QUICK if quick else FULL
     local = dict(_named_path(one, "--local") for one in files)
     lab = Lab(
         data=data,
         out=out / "measured",
-        effort=QUICK if quick else FULL,
+        effort=effort if seeds is None else effort.with_seeds(seeds),
         embedder=embedder,
         priors=checked_priors(given, resolve_embedder(embedder)) if given else {},
         datasets=with_local(local, ner=ner or NER),

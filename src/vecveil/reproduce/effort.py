@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from vecveil.audit.frontier.plan import GUIDE
+from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 from vecveil.reproduce.datasets import Sizes
 
@@ -42,6 +44,10 @@ class Effort:
     def __post_init__(self) -> None:
         if not self.seeds:
             raise InvalidInputError("an experiment needs a seed at least, got none")
+
+    def with_seeds(self, count: int) -> Self:
+        """Return the same work, repeated with `count` seeds; those that it shares with this one are not run again."""
+        return replace(self, seeds=tuple(range(at_least(count, 1, "--seeds"))))
 
 
 FULL = Effort(

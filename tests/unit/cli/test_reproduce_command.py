@@ -31,7 +31,16 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was(run: CommandLine, work
     kept = json.loads((folder / "finding.json").read_text())
     assert kept["lab"]["effort"]["name"] == "quick"
     assert kept["lab"]["embedder"] == "minilm"
+    assert kept["lab"]["effort"]["seeds"] == [0]
     assert run(*command).out == outcome.out
+
+
+def test_a_first_look_can_be_repeated_with_more_seeds(run: CommandLine, work: Path) -> None:
+    write_benchmark(work / "data")
+    outcome = run("reproduce", "privacy-neurons", "--data", "data", "--out", "out", "--quick", "--seeds", "2")
+    assert outcome.code == 0, outcome.err
+    kept = json.loads((work / "out" / "quick" / "privacy-neurons" / "finding.json").read_text())
+    assert kept["lab"]["effort"]["seeds"] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +53,7 @@ def test_a_run_writes_its_tables_and_goes_on_where_it_was(run: CommandLine, work
         (("overhead", "--data", ".", "--out", "out", "--prior", "geia=."), ("there is no prior",)),
         (("overhead", "--data", ".", "--out", "out", "--local", "mimic=x"), ("'mimic'", "did you mean 'mimic-iii'")),
         (("overhead", "--data", ".", "--out", "out", "--local", "pii-300k=x"), ("there is no file x",)),
+        (("overhead", "--data", ".", "--out", "out", "--seeds", "0"), ("--seeds", "at least 1", "got 0")),
         (("privacy-neurons", "--data", ".", "--out", "out", "--quick"), ("has no sts12/sts12.parquet",)),
     ],
 )
