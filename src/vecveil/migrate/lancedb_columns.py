@@ -37,6 +37,7 @@ class LanceColumns:
             table: Name of the table, for errors.
         """
         one_of(ids, schema.names, f"id column of {table} (--id-column)")
+        _require_ids(schema.field(ids), table)
         found = [name for name in schema.names if is_vector_type(schema.field(name).type)]
         if vectors is not None:
             one_of(vectors, found, f"vector column of {table}")
@@ -65,3 +66,31 @@ class LanceColumns:
                 f"{name} has {len(column):,} rows and {distinct:,} different ids in {self.ids!r}; name a column that "
                 "tells rows apart (--id-column)"
             )
+
+
+def shadow_schema(schema: Any, columns: LanceColumns, notes: dict[str, str]) -> Any:
+    """Return the schema of a shadow: all but ids and vectors may be empty, whatever is inside of them too."""
+    import pyarrow as pa
+
+    needed = {columns.ids, columns.vectors}
+    fields = [one if one.name in needed else _optional(one) for one in schema]
+    # The table's own notes are not taken over: they name the function that makes clean vectors of what is added.
+    return pa.schema(fields, metadata=notes)
+
+
+def _optional(field: Any) -> Any:
+    import pyarrow as pa
+
+    kind = pa.struct([_optional(inner) for inner in field.type]) if pa.types.is_struct(field.type) else field.type
+    return field.with_type(kind).with_nullable(True)
+
+
+def _require_ids(field: Any, table: str) -> None:
+    from pyarrow import types
+
+    checks = (types.is_integer, types.is_string, types.is_large_string, types.is_string_view)
+    if not any(check(field.type) for check in checks):
+        raise InvalidInputError(
+            f"the id column {field.name!r} of {table} must hold text or whole numbers, got {field.type}; name another "
+            "(--id-column)"
+        )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.migrate.texts import Path
+from vecveil.migrate.fields import FieldPath, covers
 from vecveil.veil import Guard
 
 MARK = "vecveil"
 """What the mark is called, where a store gives things names."""
+
+ANEW = "go on with the same, or delete it to start anew"
+"""What to do about a shadow that was begun with something else."""
 
 _TOLD = {
     "veil": "veil",
@@ -21,29 +25,52 @@ _TOLD = {
     "grid": "grid",
     "key": "key",
     "keep_texts": "choice about texts",
+    "columns": "choice of columns",
 }
 """What must be the same when a migration goes on, in a user's words."""
 
 
-def mark_of(guard: Guard, *, keep_texts: bool, left_out: Sequence[Path]) -> dict[str, Any]:
-    """Return the mark of what `guard` protects; nothing in it is secret."""
-    label = {"key": None, **guard.protection.label()}
-    return {**label, "keep_texts": keep_texts, "left_out": [list(path) for path in left_out]}
+def mark_of(
+    guard: Guard, *, keep_texts: bool, left_out: Sequence[FieldPath], columns: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """Return the mark of what `guard` protects, for a shadow that is made now; nothing in it is secret.
+
+    Args:
+        guard: What protects.
+        keep_texts: Whether texts go along.
+        left_out: Fields that don't.
+        columns: What the store calls ids and vectors, where it has a choice.
+    """
+    return {
+        "key": None,
+        **guard.protection.label(),
+        "normalised": guard.opened_veil.fingerprint.normalised,
+        "keep_texts": keep_texts,
+        "columns": dict(columns),
+        "left_out": [list(path) for path in left_out],
+        # Tells a swap that is half done from the backup of an earlier one.
+        "made": secrets.token_hex(8),
+    }
 
 
-def require_same(found: Mapping[str, Any], wanted: Mapping[str, Any], shadow: str) -> None:
-    """Raise, with what differs, unless a shadow was begun with what would go on now."""
-    differing = [words for name, words in _TOLD.items() if found.get(name) != wanted.get(name)]
+def require_same(found: Mapping[str, Any], wanted: Mapping[str, Any], name: str, *, advice: str = ANEW) -> None:
+    """Raise, with what differs, unless a collection was begun with what would go on now.
+
+    Args:
+        found: Its mark.
+        wanted: The mark that it would get now.
+        name: Name of the collection.
+        advice: What to do about it.
+    """
+    differing = [words for key, words in _TOLD.items() if found.get(key) != wanted.get(key)]
     if differing:
-        raise InvalidInputError(
-            f"{shadow} was begun with another {', another '.join(differing)}; go on with the same, or delete it to "
-            "start anew"
-        )
-    fields = {tuple(path) for path in wanted["left_out"]} - {tuple(path) for path in found["left_out"]}
+        raise InvalidInputError(f"{name} was begun with another {', another '.join(differing)}; {advice}")
+    known = [tuple(path) for path in found["left_out"]]
+    fields = sorted(path for path in map(tuple, wanted["left_out"]) if not covers(known, path))
     if fields:
-        names = ", ".join(".".join(path) for path in sorted(fields))
+        names = ", ".join(".".join(path) for path in fields)
         raise InvalidInputError(
-            f"{shadow} was begun before these fields read like texts: {names}; delete it to start anew"
+            f"{name} was begun before these fields read like texts or vectors: {names}; delete it to start anew"
         )
 
 
@@ -61,6 +88,6 @@ def read_mark(text: str | None, name: str) -> dict[str, Any] | None:
     if not isinstance(found, dict) or MARK not in found:
         return None
     mark = found[MARK]
-    if not isinstance(mark, dict) or "left_out" not in mark:
+    if not isinstance(mark, dict) or "left_out" not in mark or "keep_texts" not in mark:
         raise ArtifactError(f"the mark of {name} is damaged")
     return mark

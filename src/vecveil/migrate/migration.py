@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from vecveil.accounting.ledger import new_run
-from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.migrate.completeness import require_collection, require_complete
+from vecveil.migrate.changes import protected, require_unchanged
+from vecveil.migrate.completeness import require_collection, require_complete, require_swappable
+from vecveil.migrate.fields import FieldPath, without
 from vecveil.migrate.marking import mark_of, require_same
-from vecveil.migrate.store import Batch, Store, shadow_of
-from vecveil.migrate.texts import Path, TextFinder, without
+from vecveil.migrate.store import BATCH_ROWS, Store, shadow_of
+from vecveil.migrate.texts import TextFinder
 from vecveil.veil import Guard
 from vecveil.veil.recording import Recording, opened
 from vecveil.veil.records import RecordBatch, id_bytes, vector_contents
-
-BATCH_ROWS = 1000
-"""Rows that are protected and written together: the most that a kill can cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +29,7 @@ class Migration:
         rows: Rows in it.
         resumed: Rows of them that were there already.
         left_out: Fields that did not go along: texts and what reads like them, lists of numbers, other vectors.
+        carried: Fields that did, as they are.
         recorded: Whether the releases stand in a ledger.
     """
 
@@ -40,6 +37,7 @@ class Migration:
     rows: int
     resumed: int
     left_out: tuple[str, ...]
+    carried: tuple[str, ...]
     recorded: bool
 
 
@@ -63,11 +61,16 @@ def migrate(
     collection, shadow = store.collection, shadow_of(store.collection)
     rows = require_collection(store)
     if store.mark(collection) is not None:
-        raise InvalidInputError(f"{collection} holds protected vectors already, as it says itself")
+        raise InvalidInputError(
+            f"{collection} holds protected vectors already, as it says itself: it was swapped before, and rows written "
+            "since are as their writer made them"
+        )
+    require_swappable(store)
     if rows == 0:
         raise InvalidInputError(f"{collection} has no rows")
-    left_out = _looked_at(store, guard, batch_rows, rows, progress=progress)
-    mark = mark_of(guard, keep_texts=keep_texts, left_out=() if keep_texts else left_out)
+    finder = _looked_at(store, guard, batch_rows, rows, progress=progress)
+    left_out = finder.vectors() if keep_texts else finder.found()
+    mark = mark_of(guard, keep_texts=keep_texts, left_out=left_out, columns=store.columns)
     resumed = store.count(shadow)
     found = None if resumed is None else store.mark(shadow)
     if found is not None:
@@ -83,19 +86,24 @@ def migrate(
         new = batch.without(store.present(shadow, batch.ids))
         if len(new):
             payload = [without(row, gone) for row in new.payload]
-            store.append(shadow, replace(new, vectors=_protected(guard, new), payload=payload))
+            store.append(shadow, replace(new, vectors=protected(guard, new), payload=payload))
+    rows = require_complete(store, collection, shadow, batch_rows=batch_rows)
     store.finish(shadow)
+    if resumed:
+        # What an earlier run wrote may be of rows that have changed since.
+        require_unchanged(store, guard, collection, shadow, batch_rows=batch_rows, progress=progress)
     return Migration(
         shadow=shadow,
-        rows=require_complete(store, collection, shadow, batch_rows=batch_rows),
+        rows=rows,
         resumed=resumed or 0,
-        left_out=(*(".".join(path) for path in gone), *store.never),
+        left_out=(*map(_name, gone), *store.never),
+        carried=tuple(map(_name, finder.others(gone))),
         recorded=guard.ledger is not None,
     )
 
 
-def _looked_at(store: Store, guard: Guard, batch_rows: int, rows: int, *, progress: Progress) -> Sequence[Path]:
-    """Return which fields are texts, or raise unless every row can be protected.
+def _looked_at(store: Store, guard: Guard, batch_rows: int, rows: int, *, progress: Progress) -> TextFinder:
+    """Return who knows which fields are texts, or raise unless every row can be protected.
 
     All of it before the first release: what is spent on a migration that can't be finished is spent for nothing.
     """
@@ -105,7 +113,7 @@ def _looked_at(store: Store, guard: Guard, batch_rows: int, rows: int, *, progre
         id_bytes(batch.ids, first_row=row)
         finder.look(batch.payload)
         row += len(batch)
-    return finder.found()
+    return finder
 
 
 def _require_affordable(store: Store, guard: Guard, batch_rows: int, *, begun: bool, progress: Progress) -> None:
@@ -123,9 +131,6 @@ def _require_affordable(store: Store, guard: Guard, batch_rows: int, *, begun: b
         recording.require(waiting(), progress=progress)
 
 
-def _protected(guard: Guard, batch: Batch) -> Embeddings:
-    vectors = guard.vectors(batch.vectors, ids=list(batch.ids)).astype(np.float32)
-    if not guard.opened_veil.fingerprint.normalised:
-        return vectors
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+def _name(path: FieldPath) -> str:
+    # The payload as a whole has no name; it is left out where its fields are too many, or have texts for names.
+    return ".".join(path) or "all fields, as they are too many or have texts for names"

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from vecveil.core.arrays import Embeddings
-from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.migrate.marking import read_mark, written
+from vecveil.core.errors import ArtifactError, MissingExtraError
+from vecveil.migrate.marking import read_mark
 from vecveil.migrate.store import Batch, Id
 
 try:
     from psycopg import sql
 
-    from vecveil.migrate.pgvector_database import Database, TableName
+    from vecveil.migrate.pgvector_database import Database
+    from vecveil.migrate.pgvector_name import TableName, require_short
+    from vecveil.migrate.pgvector_obstacles import require_swappable
+    from vecveil.migrate.pgvector_rows import append_rows, nearest_ids, present_ids, read_rows
+    from vecveil.migrate.pgvector_shadow import create_shadow, finish_shadow
     from vecveil.migrate.pgvector_swap import swap_tables
     from vecveil.migrate.pgvector_table import Table
 except ImportError:
@@ -27,6 +29,7 @@ def open_pgvector(
     target: str, collection: str, *, id_column: str | None = None, vector_column: str | None = None
 ) -> PgvectorStore:
     """Return the store at the URL `target`, opened for the table `collection`, which may have its schema before it."""
+    require_short(collection)
     return PgvectorStore(Database(target), collection, ids=id_column, vectors=vector_column)
 
 
@@ -34,7 +37,7 @@ class PgvectorStore:
     """Tables of a database; `Store` says what each method promises.
 
     Rows go from table to table inside the database; what is written from here is protected vectors. Columns that don't
-    go along stay in the shadow, with nothing in them.
+    go along stay in the shadow, with nothing in them. Shadow and backup are in the schema of the table.
 
     Args:
         database: An open connection.
@@ -43,17 +46,21 @@ class PgvectorStore:
         vectors: Column of vectors; the only one there is where None.
     """
 
-    def __init__(
-        self, database: Database, collection: str, *, ids: str | None = None, vectors: str | None = None
-    ) -> None:
+    def __init__(self, database: Database, collection: str, *, ids: str | None, vectors: str | None) -> None:
         self._database = database
         self.collection = collection
         self._chosen = {"ids": ids, "vectors": vectors}
+        self._grown = False
 
     @property
     def never(self) -> Sequence[str]:
         """Other columns of vectors."""
-        return self._table.never
+        return [column.name for column in self._table.never]
+
+    @property
+    def columns(self) -> Mapping[str, str | None]:
+        """The columns of vectors and of ids."""
+        return {"vector_column": self._table.vectors.name, "id_column": self._table.ids.name}
 
     def names(self) -> Sequence[str]:
         """Return the names of all collections."""
@@ -61,95 +68,68 @@ class PgvectorStore:
 
     def count(self, name: str) -> int | None:
         """Return how many rows a collection has; None where there is none."""
-        if self._database.rows(sql.SQL("SELECT to_regclass(%s)"), TableName(name).quoted) == [(None,)]:
+        table = self._named(name)
+        if self._database.rows(sql.SQL("SELECT to_regclass(%s)"), table.quoted) == [(None,)]:
             return None
-        return int(self._database.rows(sql.SQL("SELECT count(*) FROM {}").format(TableName(name).sql))[0][0])
+        return int(self._database.rows(sql.SQL("SELECT count(*) FROM {}").format(table.sql))[0][0])
 
     def mark(self, name: str) -> Mapping[str, Any] | None:
         """Return the mark of a collection; None where it has none."""
         comment = sql.SQL("SELECT obj_description(to_regclass(%s), 'pg_class')")
-        return read_mark(self._database.rows(comment, TableName(name).quoted)[0][0], name)
+        return read_mark(self._database.rows(comment, self._named(name).quoted)[0][0], name)
 
     def batches(self, name: str, rows: int) -> Iterator[Batch]:
         """Yield a collection in batches."""
-        table, first, last = self._table, 0, None
-        others = sql.SQL("").join(sql.SQL(", {}").format(table.own(other)) for other in table.others)
-        query = sql.SQL(
-            "SELECT s.{id}::text, s.{vector}::real[] {others} FROM {table} s "
-            "WHERE %s::text IS NULL OR s.{id} > %s::text::{kind} ORDER BY s.{id} LIMIT %s"
-        ).format(**table.pieces(name), vector=sql.Identifier(table.vectors), others=others)
-        while found := self._database.rows(query, last, last, rows):
-            yield Batch(
-                ids=[row[0] for row in found],
-                vectors=_vectors([row[1] for row in found], first_row=first),
-                payload=[dict(zip(table.others, row[2:], strict=True)) for row in found],
-            )
-            first, last = first + len(found), found[-1][0]
+        return read_rows(self._database, self._table, self._named(name), rows)
 
     def create(self, name: str, mark: Mapping[str, Any]) -> None:
         """Make an empty shadow with its mark."""
-        table, shadow = self._table, TableName(name).sql
-        carried = table.carried([tuple(path) for path in mark["left_out"]])
-        like = sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL)")
-        emptied = sql.SQL("ALTER TABLE {0} ALTER COLUMN {1} DROP NOT NULL, ALTER COLUMN {1} DROP DEFAULT")
-        with self._database.together():
-            self._database.rows(like.format(shadow, TableName(self.collection).sql))
-            for column in (*table.others, *table.never):
-                if column not in carried:
-                    self._database.rows(emptied.format(shadow, sql.Identifier(column)))
-            self._database.rows(sql.SQL("COMMENT ON TABLE {} IS {}").format(shadow, sql.Literal(written(mark))))
+        create_shadow(self._database, self._table, self._named(self.collection), self._named(name), mark)
 
     def present(self, name: str, ids: Sequence[Id]) -> set[Id]:
         """Return which of these ids a shadow has."""
-        query = sql.SQL("SELECT {id}::text FROM {table} WHERE {id} = ANY (%s::text[]::{kind}[])")
-        found = self._database.rows(query.format(**self._table.pieces(name)), [str(one) for one in ids])
-        return {one for (one,) in found}
+        return present_ids(self._database, self._table, self._named(name), ids)
 
     def append(self, name: str, batch: Batch) -> None:
         """Add protected rows to a shadow."""
-        table, mark = self._table, self.mark(name) or {"left_out": []}
-        carried = table.carried([tuple(path) for path in mark["left_out"]])
-        query = sql.SQL(
-            "INSERT INTO {shadow} ({columns}) OVERRIDING SYSTEM VALUE "
-            "SELECT {values} FROM {table} s WHERE s.{id} = %s::text::{kind} ON CONFLICT ({id}) DO NOTHING"
-        ).format(
-            **table.pieces(self.collection),
-            shadow=TableName(name).sql,
-            columns=sql.SQL(", ").join(map(sql.Identifier, [table.vectors, table.ids, *carried])),
-            values=sql.SQL(", ").join([table.vector_value, table.own(table.ids), *carried.values()]),
-        )
-        self._database.many(query, list(zip(batch.vectors.tolist(), map(str, batch.ids), strict=True)))
+        mark = self.mark(name)
+        if mark is None:
+            raise ArtifactError(f"{name} has lost its mark, which says what is left out; delete it to start anew")
+        self._grown = True
+        source, shadow = self._named(self.collection), self._named(name)
+        left_out = [tuple(path) for path in mark["left_out"]]
+        append_rows(self._database, self._table, batch, source=source, shadow=shadow, left_out=left_out)
 
     def finish(self, name: str) -> None:
-        """Make the lists of IVFFlat indexes anew: those of an empty table find little."""
-        lists = sql.SQL(
-            "SELECT c.oid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
-            "JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = %s::regclass AND a.amname = 'ivfflat'"
-        )
-        for (index,) in self._database.rows(lists, TableName(name).quoted):
-            self._database.rows(sql.SQL("REINDEX INDEX {}").format(sql.SQL(index)))
-        self._database.rows(sql.SQL("ANALYZE {}").format(TableName(name).sql))
+        """Make the index ready where it needs it."""
+        finish_shadow(self._database, self._named(name), grown=self._grown)
+        self._grown = False
 
     def search(self, name: str, vectors: Embeddings, k: int) -> list[list[Id]]:
         """Return the ids that a search finds for each vector."""
-        table = self._table
-        query = sql.SQL("SELECT {id}::text FROM {table} ORDER BY {vector} {nearer} {value} LIMIT %s").format(
-            id=sql.Identifier(table.ids),
-            table=TableName(name).sql,
-            vector=sql.Identifier(table.vectors),
-            nearer=table.nearer(self._database, TableName(self.collection).quoted),
-            value=table.vector_value,
-        )
-        return [[one for (one,) in self._database.rows(query, row, k)] for row in vectors.tolist()]
+        nearer = self._table.nearer(self._database, self._named(self.collection))
+        return nearest_ids(self._database, self._table, self._named(name), vectors, k=k, nearer=nearer)
 
     def halfway(self, backup: str) -> bool:
         """Return False: PostgreSQL renames both or none."""
         del backup
         return False
 
-    def swap(self, shadow: str, backup: str) -> None:
+    def require_swappable(self, backup: str) -> None:
+        """Raise, with names, where something would stay with the old table."""
+        del backup
+        require_swappable(self._database, self._named(self.collection), self.collection)
+
+    def swap(self, shadow: str, backup: str) -> str:
         """Change the names."""
-        swap_tables(self._database, TableName(self.collection), TableName(shadow), TableName(backup))
+        names = [self._named(name) for name in (self.collection, shadow, backup)]
+        swap_tables(self._database, *names, ids=self._table.ids.name, name=self.collection)
+        return backup
+
+    def drop(self, backup: str) -> None:
+        """Delete the table."""
+        with self._database.together(locking=True):
+            self._database.rows(sql.SQL("DROP TABLE {}").format(self._named(backup).sql))
 
     def close(self) -> None:
         """Let go of it."""
@@ -157,13 +137,14 @@ class PgvectorStore:
 
     @cached_property
     def _table(self) -> Table:
-        return Table.of(self._database, TableName(self.collection).quoted, self.collection, **self._chosen)
+        return Table.of(self._database, self._named(self.collection), self.collection, **self._chosen)
 
+    @cached_property
+    def _schema(self) -> str | None:
+        """Where the table is: a search path may change, and may lead a shadow elsewhere."""
+        query = sql.SQL("SELECT relnamespace::regnamespace::name FROM pg_class WHERE oid = to_regclass(%s)")
+        found = self._database.rows(query, TableName.read(self.collection).quoted)
+        return found[0][0] if found else None
 
-def _vectors(found: Sequence[Any], *, first_row: int) -> Embeddings:
-    missing = next((row for row, vector in enumerate(found) if vector is None), None)
-    if missing is not None:
-        raise InvalidInputError(f"row {first_row + missing} has no vector")
-    if len({len(vector) for vector in found}) > 1:
-        raise InvalidInputError("the vectors have different numbers of dimensions")
-    return np.asarray(found, dtype=np.float32)
+    def _named(self, name: str) -> TableName:
+        return TableName.read(name, self._schema)

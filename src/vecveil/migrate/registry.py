@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, Protocol
 
 from vecveil.core.errors import InvalidInputError
@@ -59,6 +59,8 @@ def open_store(where: str, collection: str, *, id_column: str | None = None, vec
     opener = STORES.load(name)
     columns = {"id_column": id_column, "vector_column": vector_column}
     chosen = {key: value for key, value in columns.items() if value is not None}
-    for key in sorted({*chosen} - {*signature(opener).parameters}):
+    taken = signature(opener).parameters.values()
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken)
+    for key in sorted(() if takes_any else {*chosen} - {parameter.name for parameter in taken}):
         raise InvalidInputError(f"{name} leaves no choice of {key}, got {chosen[key]!r}")
     return opener(where if name in URLS else target, collection, **chosen)

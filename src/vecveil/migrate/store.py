@@ -12,6 +12,9 @@ from vecveil.core.errors import InvalidInputError
 Id = str | int
 """What a store calls a row; a store of rows without names counts them."""
 
+BATCH_ROWS = 1000
+"""Rows that are protected and written together: the most that a kill can cost."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Batch:
@@ -63,6 +66,14 @@ class Store(Protocol):
         """What is left out whatever is asked for: other vectors of the same rows, which nothing has protected."""
         ...
 
+    @property
+    def columns(self) -> Mapping[str, str | None]:
+        """Columns or fields that were named or found, by option (`id_column`, `vector_column`); empty without a choice.
+
+        They stand in the mark: a shadow is not gone on with by other ones.
+        """
+        ...
+
     def names(self) -> Sequence[str]:
         """Return the names of all collections, for errors."""
         ...
@@ -103,8 +114,23 @@ class Store(Protocol):
         """Return whether a swap was stopped after it had begun to make this backup."""
         ...
 
-    def swap(self, shadow: str, backup: str) -> None:
-        """Give the collection's name to the shadow and the backup's to the collection; go on where one was stopped."""
+    def require_swappable(self, backup: str) -> None:
+        """Raise, with what stands in the way, where a swap would be refused later; that a backup exists is known."""
+        ...
+
+    def swap(self, shadow: str, backup: str) -> str:
+        """Give the collection's name to the shadow and the backup's to the collection; go on where one was stopped.
+
+        Returns:
+            The name under which the clean rows are now.
+        """
+        ...
+
+    def drop(self, backup: str) -> None:
+        """Delete the clean rows of a backup for good, with what the store would leave of them on disk.
+
+        Stopped, it is repeated: until nothing is left, the backup counts as one that is there, if without rows.
+        """
         ...
 
     def close(self) -> None:

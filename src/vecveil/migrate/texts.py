@@ -3,89 +3,116 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+from vecveil.migrate.fields import OWN_FIELDS, FieldPath, covers, is_empty, leaves, outermost
+from vecveil.veil.values import (
+    PRIVATE_NAMES,
+    holds_names,
+    holds_numbers,
+    is_long,
+    is_number,
+    reads_like_text,
+    strings_in,
+)
 
-from vecveil.veil.columns import FEW_CHARACTERS, FEW_WORDS, PRIVATE_NAMES
-
-Path = tuple[str, ...]
-"""Where a value stands in a payload: the names of the fields that it is inside of, and its own."""
+__all__ = ["MOST_FIELDS", "NAMES_OF_TEXTS", "FieldPath", "TextFinder"]
 
 NAMES_OF_TEXTS = PRIVATE_NAMES | {"document", "documents", "page_content"}
 """Fields that are left out whatever they hold."""
 
+MOST_FIELDS = 10_000
+"""Fields that are told apart. Where there are more, names are data, and what has so many is left out as a whole."""
+
+
+@dataclass
+class _Seen:
+    said: bool = False
+    values: int = 0
+    long: int = 0
+    named: bool = False
+    vector: bool = False
+    number: bool = True
+
 
 @dataclass(frozen=True)
 class TextFinder:
-    """Looks at every row and then says which fields read like texts: those most of whose values are long.
+    """Looks at every row and then says which fields are texts, and which are vectors.
 
     Attributes:
-        seen: How many values each field has that say something.
-        long: How many of them are longer than an id or a label.
-        sure: Fields that are left out by their name, or because they hold lists of numbers.
+        most: Fields that are told apart.
     """
 
-    seen: Counter[Path] = field(default_factory=Counter)
-    long: Counter[Path] = field(default_factory=Counter)
-    sure: set[Path] = field(default_factory=set)
+    most: int = MOST_FIELDS
+    _fields: dict[FieldPath, _Seen] = field(default_factory=dict, init=False)
+    _crowded: set[FieldPath] = field(default_factory=set, init=False)
 
     def look(self, payload: Sequence[Mapping[str, Any]]) -> None:
         """Take some rows into account."""
         for row in payload:
             for path, value in leaves(row):
-                if value is None:
-                    continue
-                if any(name.casefold() in NAMES_OF_TEXTS for name in path) or _holds_numbers(value):
-                    self.sure.add(path)
-                words = _strings(value)
-                if words:
-                    self.seen[path] += 1
-                    self.long[path] += len(words.split()) > FEW_WORDS or len(words) > FEW_CHARACTERS
+                seen = self._fields.get(path) or self._new(path)
+                if seen is not None and value is not None and not is_empty(value):
+                    self._see(seen, path, value)
 
-    def found(self) -> list[Path]:
-        """Return the fields that are left out, sorted."""
-        return sorted(self.sure | {path for path, times in self.long.items() if 2 * times > self.seen[path]})
+    def vectors(self) -> list[FieldPath]:
+        """Return the fields that are left out always: vectors, and what has too many fields to look at."""
+        vectors = {path for path, seen in self._fields.items() if seen.vector}
+        return outermost(self._crowded | self._weights() | vectors)
 
+    def found(self) -> list[FieldPath]:
+        """Return the fields that are left out unless texts go along: those, texts, and what reads like texts."""
+        texts = {path for path, seen in self._fields.items() if seen.named or reads_like_text(seen.values, seen.long)}
+        return outermost({*self.vectors(), *texts})
 
-def leaves(row: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every value of a payload that is no mapping itself, with its place."""
-    for name, value in row.items():
-        path = (*above, str(name))
-        if isinstance(value, Mapping):
-            yield from leaves(value, path)
-        else:
-            yield path, value
+    def others(self, left_out: Sequence[FieldPath]) -> list[FieldPath]:
+        """Return the fields that go along."""
+        known = {*left_out}
+        return sorted(path for path, seen in self._fields.items() if seen.said and not covers(known, path))
 
+    def _new(self, path: FieldPath) -> _Seen | None:
+        """Return what is known of a field from now on; None where it is inside of one that is left out as a whole."""
+        if covers(self._crowded, path):
+            return None
+        long = next((depth for depth, name in enumerate(path) if is_long(name)), None)
+        if long is not None:
+            # Such a name is a text itself, and would stand in the mark and in messages.
+            self._give_up(path[:long])
+            return None
+        self._fields[path] = _Seen()
+        if len(self._fields) > self.most:
+            self._give_up(self._most_crowded())
+        return self._fields.get(path)
 
-def without(row: Mapping[str, Any], left_out: Sequence[Path]) -> dict[str, Any]:
-    """Return a payload without some of its fields."""
-    kept = {}
-    for name, value in row.items():
-        below = [path[1:] for path in left_out if path[0] == str(name)]
-        if () in below:
-            continue
-        kept[name] = without(value, below) if below and isinstance(value, Mapping) else value
-    return kept
+    def _see(self, seen: _Seen, path: FieldPath, value: Any) -> None:
+        seen.said = True
+        seen.named |= any(name.casefold() in NAMES_OF_TEXTS for name in path) or holds_names(value, NAMES_OF_TEXTS)
+        seen.vector |= holds_numbers(value)
+        seen.number &= is_number(value)
+        words = strings_in(value)
+        if words:
+            seen.values += 1
+            seen.long += is_long(words)
 
+    def _weights(self) -> set[FieldPath]:
+        """Return the fields that hold nothing but numbers, and several over all rows: a word and its weight in each."""
+        inside: dict[FieldPath, list[_Seen]] = {}
+        for path, seen in ((path, seen) for path, seen in self._fields.items() if seen.said):
+            for depth in range(1, len(path)):
+                inside.setdefault(path[:depth], []).append(seen)
+        numbers = {path for path, found in inside.items() if len(found) > 1 and all(one.number for one in found)}
+        return numbers - {OWN_FIELDS}
 
-def _holds_numbers(value: Any) -> bool:
-    """Return whether a value is a list of numbers, or of such lists: a vector by the look of it."""
-    if isinstance(value, np.ndarray):
-        return True
-    if not isinstance(value, list | tuple) or not value:
-        return False
-    return any(isinstance(entry, int | float | np.number) or _holds_numbers(entry) for entry in value)
+    def _most_crowded(self) -> FieldPath:
+        inside = {path[: depth + 1] for path in self._fields for depth in range(len(path))}
+        crowds = Counter(path[:-1] for path in inside)
+        return min(crowds, key=lambda path: (-crowds[path], len(path)))
 
-
-def _strings(value: Any) -> str:
-    """Return all strings in a value, however deep in lists, as one."""
-    if isinstance(value, bytes):
-        return value.decode("latin-1")
-    if isinstance(value, Mapping):
-        return " ".join(filter(None, map(_strings, value.values())))
-    if isinstance(value, list | tuple):
-        return " ".join(filter(None, map(_strings, value)))
-    return value if isinstance(value, str) else ""
+    def _give_up(self, crowd: FieldPath) -> None:
+        """No longer tell apart what is inside of a field."""
+        for path in [path for path in self._fields if path[: len(crowd)] == crowd]:
+            del self._fields[path]
+        self._crowded.difference_update([path for path in self._crowded if path[: len(crowd)] == crowd])
+        self._crowded.add(crowd)

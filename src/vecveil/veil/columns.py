@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from vecveil.artifacts.vectors import VECTOR, column_of, holds_annotations, holds_vectors, is_vector_type
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
+from vecveil.veil.values import PRIVATE_NAMES, is_long, reads_like_text, strings_in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +101,6 @@ class ColumnPlan:
         return pa.RecordBatch.from_arrays([*columns, column_of(protected)], schema=schema)
 
 
-PRIVATE_NAMES = {"text", "entities"}
-"""Columns that are left out whatever they hold and whichever column is protected."""
-
-FEW_WORDS, FEW_CHARACTERS = 4, 64
-"""A column of strings whose typical value is longer than this is a text, or a vector written out, and no id."""
-
-
 def _is_risky(field: Any, sample: Any) -> bool:
     if field.name.casefold() in PRIVATE_NAMES or holds_vectors(field.type) or holds_annotations(field.type):
         return True
@@ -114,24 +108,8 @@ def _is_risky(field: Any, sample: Any) -> bool:
 
 
 def _reads_like_text(column: Any) -> bool:
-    values = [text for value in column.to_pylist() if (text := _strings(value))]
-    if not values:
-        return False
-    lengths = sorted(len(value) for value in values)
-    words = sorted(len(value.split()) for value in values)
-    middle = len(values) // 2
-    return words[middle] > FEW_WORDS or lengths[middle] > FEW_CHARACTERS
-
-
-def _strings(value: Any) -> str:
-    """Return all strings in a value, however deep in lists and structs, as one."""
-    if isinstance(value, bytes):
-        return value.decode("latin-1")
-    if isinstance(value, dict):
-        return " ".join(filter(None, map(_strings, value.values())))
-    if isinstance(value, list | tuple):
-        return " ".join(filter(None, map(_strings, value)))
-    return value if isinstance(value, str) else ""
+    lengths = [is_long(words) for value in column.to_pylist() if (words := strings_in(value))]
+    return reads_like_text(len(lengths), sum(lengths))
 
 
 def _require_types(schema: Any, *, text: str | None, vectors: str | None) -> None:

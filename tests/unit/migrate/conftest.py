@@ -13,6 +13,7 @@ from support.veils import made_veil, unit_vectors
 from vecveil.artifacts.key_file import write_key
 from vecveil.core.arrays import Embeddings
 from vecveil.core.key import Key
+from vecveil.migrate import migrate
 from vecveil.veil import Guard
 
 ROWS = 23
@@ -68,3 +69,11 @@ def guard(tmp_path: Path) -> Guard:
         collection="notes",
         embedder=WordEmbedder(),
     )
+
+
+@pytest.fixture
+def ready(filled: Place, guard: Guard) -> Place:
+    """Each of the stores, with a complete shadow."""
+    with filled.opened() as store:
+        migrate(store, guard)
+    return filled

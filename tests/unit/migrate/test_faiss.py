@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,11 @@ def test_rows_keep_their_places_and_an_index_its_kind(place: FaissPlace, guard: 
     protected = guard.vectors(vectors, ids=range(12))
     protected = protected / np.linalg.norm(protected, axis=1, keepdims=True)
     assert np.allclose(found.reconstruct_n(0, 12), protected, atol=1e-6)
-    assert sorted(path.name for path in place.folder.iterdir()) == ["notes", "notes-before-vecveil", "notes.json"]
+    assert sorted(path.name for path in place.folder.iterdir()) == [
+        "notes",
+        "notes-before-vecveil",
+        "notes.vecveil.json",
+    ]
 
 
 def test_nothing_of_the_clean_vectors_is_in_the_shadow(place: FaissPlace, guard: Guard) -> None:
@@ -78,13 +83,8 @@ def test_what_is_no_index_is_refused(place: FaissPlace, guard: Guard) -> None:
         open_store(f"faiss:{place.folder / 'notes'}", "notes")
 
 
-def test_a_note_is_the_mark_of_one_index_only(place: FaissPlace, guard: Guard) -> None:
-    place.fill("notes", unit_vectors(3))
-    with place.opened() as store:
-        migrate(store, guard)
-        swap(store, guard)
-    # Someone puts a clean index in its place.
-    place.fill("other", unit_vectors(4))
-    (place.folder / "other").replace(place.folder / "notes")
-    with place.opened() as store:
-        assert store.mark("notes") is None
+def test_an_address_is_refused_and_not_shown() -> None:
+    secret = secrets.token_hex(8)
+    with pytest.raises(InvalidInputError, match="folders only") as refused:
+        open_store(f"faiss:s3://{secret}@somewhere", "notes")
+    assert secret not in str(refused.value)

@@ -4,12 +4,13 @@ import secrets
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from support.postgres import PostgresServer
 
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError
-from vecveil.migrate import open_store
+from vecveil.migrate import STORES, open_store
 
 PACKAGES = {
     "chroma": ("chromadb", "chroma"),
@@ -41,6 +42,26 @@ def test_a_store_that_is_not_known_is_refused() -> None:
 def test_a_choice_that_a_store_does_not_leave_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="chroma leaves no choice of id_column, got 'number'"):
         open_store("chroma:folder", "notes", id_column="number")
+
+
+def test_a_store_that_takes_any_choice_is_given_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: dict[str, str] = {}
+
+    def opener(target: str, collection: str, **columns: str) -> None:
+        taken.update(columns, target=target, collection=collection)
+
+    monkeypatch.setattr(type(STORES), "load", Mock(return_value=opener))
+    open_store("mine:folder", "notes", id_column="number")
+    assert taken == {"id_column": "number", "target": "folder", "collection": "notes"}
+
+
+@pytest.mark.parametrize("name", ["chroma", "lancedb"])
+def test_an_address_is_refused_and_not_shown(name: str) -> None:
+    secret = secrets.token_hex(8)
+    with pytest.raises(InvalidInputError, match="from a folder only") as refused:
+        open_store(f"{name}:https://user:{secret}@host/x", "notes")
+    assert secret not in str(refused.value)
+    assert "host" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["chroma", "qdrant", "lancedb", "faiss"])

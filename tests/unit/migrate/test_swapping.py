@@ -2,40 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from chromadb.api.models.Collection import Collection
-from qdrant_client import QdrantClient
-from support.stores import Place, failing
+from support.stores import ChromaPlace, Place, failing
 from support.veils import unit_vectors
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate import Swap, migrate, swap
-from vecveil.migrate.pgvector_database import Database
 from vecveil.veil import Guard
-
-STOPS: dict[str, list[tuple[type[Any], str, int]]] = {
-    "chroma": [(Collection, "modify", 0), (Collection, "modify", 1)],
-    "qdrant": [
-        (QdrantClient, "upsert", 0),
-        (QdrantClient, "delete_collection", 0),
-        (QdrantClient, "update_collection_aliases", 0),
-    ],
-    "lancedb": [(Path, "rename", 0), (Path, "rename", 1)],
-    "faiss": [(Path, "replace", 0), (Path, "replace", 1), (Path, "unlink", 1)],
-    "postgresql": [(Database, "rename", 0), (Database, "rename", 1)],
-}
-"""By store: what a swap calls, and how often that works before the program is stopped."""
-
-
-@pytest.fixture
-def ready(filled: Place, guard: Guard) -> Place:
-    """Each of the stores, with a complete shadow."""
-    with filled.opened() as store:
-        migrate(store, guard)
-    return filled
 
 
 def swapped(place: Place, guard: Guard) -> Swap:
@@ -54,24 +29,6 @@ def test_the_shadow_takes_the_name_and_the_clean_rows_stay_under_another(
     assert ready.rows("notes") == shadow
     with ready.opened() as store, pytest.raises(InvalidInputError, match="holds protected vectors already"):
         migrate(store, guard)
-
-
-def test_a_swap_that_was_stopped_anywhere_goes_on(ready: Place, guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
-    clean, shadow = ready.rows("notes"), ready.rows("notes-vecveil")
-    for owner, name, works in STOPS[ready.where.partition(":")[0]]:
-        with monkeypatch.context() as patch:
-            _stop(patch, owner, name, works)
-            with ready.opened() as store, pytest.raises(KeyboardInterrupt):
-                swap(store, guard)
-        # Wherever it was stopped, the clean rows are whole somewhere.
-        assert clean in (ready.rows("notes"), ready.rows("notes-before-vecveil"))
-    swapped(ready, guard)
-    assert ready.rows("notes") == shadow
-    assert ready.rows("notes-before-vecveil") == clean
-
-
-def _stop(patch: pytest.MonkeyPatch, owner: type[Any], name: str, works: int) -> None:
-    patch.setattr(owner, name, failing(getattr(owner, name), after=works))
 
 
 def test_without_a_shadow_there_is_nothing_to_swap(filled: Place, guard: Guard) -> None:
@@ -110,6 +67,20 @@ def test_an_existing_backup_is_not_overwritten(ready: Place, guard: Guard) -> No
     assert (ready.rows("notes"), ready.rows("notes-before-vecveil")) == before
 
 
+def test_an_existing_backup_is_refused_before_anything_is_paid(filled: Place, guard: Guard) -> None:
+    filled.fill("notes-before-vecveil", unit_vectors(2))
+    with filled.opened() as store, pytest.raises(InvalidInputError, match="before-vecveil already, with 2 rows"):
+        migrate(store, guard)
+    assert filled.rows("notes-vecveil") is None
+    assert not Path(str(guard.ledger)).exists()
+
+
+def test_what_was_swapped_with_something_else_is_said(ready: Place, guard: Guard) -> None:
+    swapped(ready, guard)
+    with pytest.raises(InvalidInputError, match=r"begun with another budget.*; name what it was swapped with"):
+        swapped(ready, replace(guard, epsilon=3.0))
+
+
 def test_a_shadow_of_another_veil_is_not_swapped(ready: Place, guard: Guard) -> None:
     with pytest.raises(InvalidInputError, match="begun with another budget"):
         swapped(ready, replace(guard, epsilon=3.0))
@@ -119,3 +90,19 @@ def test_a_missing_collection_is_named(place: Place, guard: Guard) -> None:
     place.fill("letters", unit_vectors(2))
     with pytest.raises(InvalidInputError, match=r"no collection 'notes'.*letters"):
         swapped(place, guard)
+
+
+@pytest.mark.parametrize("place", ["chroma", "lancedb"], indirect=True)
+def test_a_swap_can_be_undone_by_changing_the_names_back(ready: Place, guard: Guard) -> None:
+    clean, shadow = ready.rows("notes"), ready.rows("notes-vecveil")
+    swapped(ready, guard)
+    for old, new in (("notes", "notes-vecveil"), ("notes-before-vecveil", "notes")):
+        if isinstance(ready, ChromaPlace):
+            ready.client.get_collection(old, embedding_function=None).modify(name=new)
+        else:
+            folder = Path(ready.where.partition(":")[2])
+            (folder / f"{old}.lance").rename(folder / f"{new}.lance")
+    assert (ready.rows("notes"), ready.rows("notes-vecveil")) == (clean, shadow)
+    with ready.opened() as store:
+        assert migrate(store, guard).resumed == 23
+    assert swapped(ready, guard).before is False

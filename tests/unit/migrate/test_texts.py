@@ -1,18 +1,27 @@
 from __future__ import annotations
 
-from vecveil.migrate.texts import TextFinder, without
+import pytest
+
+from vecveil.migrate.fields import without
+from vecveil.migrate.texts import TextFinder
 
 LONG = "a note of more than four words"
 
 
-def found_in(*rows: dict[str, object]) -> list[tuple[str, ...]]:
-    finder = TextFinder()
+def seen(*rows: dict[str, object], most: int = 100) -> TextFinder:
+    finder = TextFinder(most=most)
     finder.look(rows)
-    return finder.found()
+    return finder
 
 
-def test_what_mostly_reads_like_text_is_found_however_deep() -> None:
-    rows = [{"title": "short", "more": {"note": LONG, "tag": "a"}}, {"title": LONG, "more": {"note": LONG, "tag": "b"}}]
+def found_in(*rows: dict[str, object]) -> list[tuple[str, ...]]:
+    return seen(*rows).found()
+
+
+def test_what_reads_like_text_in_half_of_the_rows_is_found_however_deep() -> None:
+    rows: list[dict[str, object]] = [{"title": "short", "more": {"note": "x", "tag": "a"}} for _ in range(3)]
+    rows[0] = {"title": LONG, "more": {"note": LONG, "tag": "b"}}
+    rows.append({"title": "short", "more": {"note": LONG, "tag": "b"}})
     assert found_in(*rows) == [("more", "note")]
     assert found_in({"x": "a" * 65}) == [("x",)]
     assert found_in({"words": ["a", "note", "word", "by", "word"]}) == [("words",)]
@@ -27,9 +36,49 @@ def test_texts_are_known_by_name_too_and_vectors_by_their_look() -> None:
     ]
 
 
-def test_fields_are_taken_out_wherever_they_are() -> None:
-    row = {"a": {"b": 1, "c": 2}, "d": 3}
-    assert without(row, [("a", "b"), ("d",)]) == {"a": {"c": 2}}
-    assert without(row, [("a",)]) == {"d": 3}
-    assert without(row, []) == row
-    assert row == {"a": {"b": 1, "c": 2}, "d": 3}
+def test_what_has_a_name_that_reads_like_a_text_is_left_out_as_a_whole_and_the_name_is_never_shown() -> None:
+    assert found_in({"notes": {"tag": "a"}, "page": 1}, {"notes": {LONG: True}}) == [("notes",)]
+    assert seen({"notes": {LONG: {"a": True}}}).vectors() == [("notes",)]
+    assert found_in({LONG: True}) == [()]
+    assert found_in({"notes": {LONG: None}, "tags": {LONG: {}}}) == [("notes",), ("tags",)]
+    assert found_in({"notes": [{LONG: True}]}) == [("notes",)]
+
+
+def test_mappings_in_lists_are_looked_into() -> None:
+    assert found_in({"chunks": [{"vec": [0.1, 0.2]}]}) == [("chunks",)]
+    assert found_in({"parts": [{"text": "hm"}]}) == [("parts",)]
+    assert found_in({"spans": [{"start": 0, "end": 2, "label": "NAME"}]}) == [("spans",)]
+    assert found_in({"span": {"start": 0, "end": 2, "label": "NAME"}, "authors": [{"name": "Li"}]}) == [("span",)]
+
+
+def test_a_mapping_of_numbers_is_a_vector_but_not_where_frameworks_keep_the_fields_of_a_row() -> None:
+    assert found_in({"lexical_weights": {"hiv": 0.8, "aids": 0.1}}) == [("lexical_weights",)]
+    assert found_in({"weights": {"hiv": 0.8, "aids": 0.1}}, {"weights": {"text": "hm"}}) == [("weights",)]
+    assert found_in({"weights": {"hiv": 0.8}}, {"weights": {"flu": 0.1}}) == [("weights",)]
+    assert found_in({"place": {"page": 1}}, {"place": {"page": 2}}) == []
+    assert found_in({"metadata": {"page": 1, "year": 2020}}) == []
+    assert found_in({"metadata": {"weights": {"hiv": 0.8, "aids": 0.1}}}) == [("metadata", "weights")]
+
+
+def test_texts_and_vectors_are_told_apart() -> None:
+    finder = seen({"note": LONG, "old": [0.5], "spans": [{"start": 1, "end": 2, "label": "A"}], "blob": b"x" * 99})
+    assert finder.vectors() == [("blob",), ("old",), ("spans",)]
+    assert finder.found() == [("blob",), ("note",), ("old",), ("spans",)]
+
+
+def test_what_is_not_left_out_goes_along() -> None:
+    finder = seen({"a": {"b": 1, "c": "x"}, "d": 3, "e": None})
+    assert finder.others([]) == [("a", "b"), ("a", "c"), ("d",)]
+    assert finder.others([("a",)]) == [("d",)]
+    assert finder.others([()]) == []
+
+
+@pytest.mark.parametrize("inner", [{"x": "y"}, "y", None, {}])
+def test_what_has_names_without_end_is_left_out_as_a_whole(inner: object) -> None:
+    rows: list[dict[str, object]] = [{"by_patient": {f"patient {row}": inner}, "page": 1} for row in range(300)]
+    finder = seen(*rows, most=50)
+    assert finder.found() == finder.vectors() == [("by_patient",)]
+    assert finder.others(finder.found()) == [("page",)]
+    everything = seen(*[{f"patient {row}": inner} for row in range(300)], most=50)
+    assert everything.found() == [()]
+    assert without({"a": 1}, everything.found()) == {}

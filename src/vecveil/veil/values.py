@@ -1,0 +1,86 @@
+"""What values are by the look of them: texts, annotations, or vectors. One rule for files and for vector stores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+PRIVATE_NAMES = {"text", "entities"}
+"""Fields that are left out whatever they hold and whatever is protected."""
+
+FEW_WORDS, FEW_CHARACTERS = 4, 64
+"""A field of strings whose typical value is longer than this is a text, or a vector written out, and no id."""
+
+_NUMBERS = re.compile(r"[\s\[\](),;0-9.eE+-]+")
+_ANNOTATION = {"start", "end", "label"}
+
+
+def strings_in(value: Any) -> str:
+    """Return all strings in a value, however deep in lists and mappings, as one."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).decode("latin-1")
+    if isinstance(value, Mapping):
+        return " ".join(filter(None, map(strings_in, value.values())))
+    if isinstance(value, list | tuple | set | frozenset):
+        return " ".join(filter(None, map(strings_in, value)))
+    return value if isinstance(value, str) else ""
+
+
+def is_long(words: str) -> bool:
+    """Return whether a string is longer than an id or a label."""
+    return len(words) > FEW_CHARACTERS or len(words.split()) > FEW_WORDS
+
+
+def reads_like_text(values: int, long: int) -> bool:
+    """Return whether a field is a text: of its values that say something, so many are long."""
+    return 0 < values <= 2 * long
+
+
+def is_annotation(value: Any) -> bool:
+    """Return whether a value is a mapping with start, end and label."""
+    return isinstance(value, Mapping) and {*value} >= _ANNOTATION
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number, and no yes or no."""
+    return isinstance(value, Number) and not isinstance(value, bool)
+
+
+def is_weights(value: Any) -> bool:
+    """Return whether a value is a mapping of nothing but numbers, and several: a vector that names its dimensions."""
+    return isinstance(value, Mapping) and len(value) > 1 and all(map(is_number, value.values()))
+
+
+def holds_numbers(value: Any) -> bool:
+    """Return whether a value is a vector by the look of it: numbers in a list, however deep, or in a mapping of them.
+
+    A vector that is written out as a string is one, and so are bytes that are longer than an id.
+    """
+    if isinstance(value, np.ndarray) or is_weights(value):
+        return True
+    if isinstance(value, bytes | bytearray | memoryview):
+        return len(value) > FEW_CHARACTERS
+    if isinstance(value, str):
+        return len(value) > FEW_CHARACTERS and _NUMBERS.fullmatch(value) is not None
+    if isinstance(value, Mapping):
+        return any(map(holds_numbers, value.values()))
+    return isinstance(value, list | tuple | set | frozenset) and any(map(_numbers_inside, value))
+
+
+def holds_names(value: Any, names: set[str]) -> bool:
+    """Return whether a value has, however deep, a field of these names or with a text for a name, or an annotation."""
+    if isinstance(value, Mapping):
+        named = any(str(name).casefold() in names or is_long(str(name)) for name in value)
+        return named or is_annotation(value) or any(holds_names(entry, names) for entry in value.values())
+    return isinstance(value, list | tuple) and any(holds_names(entry, names) for entry in value)
+
+
+def _numbers_inside(entry: Any) -> bool:
+    """Return whether an entry of a list holds a number: a list of words with their weights is a vector too."""
+    if isinstance(entry, Mapping):
+        return any(is_number(value) or holds_numbers(value) for value in entry.values())
+    return isinstance(entry, Number) or holds_numbers(entry)
