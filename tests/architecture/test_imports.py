@@ -39,8 +39,9 @@ def test_nothing_heavy_is_loaded_before_it_is_used(statement: str) -> None:
 def test_perturbing_vectors_loads_no_torch() -> None:
     statement = (
         "import numpy as np; from vecveil.mechanisms import MECHANISMS; "
-        "from vecveil.core.randomness import secure_generator; "
-        "MECHANISMS.load('mahalanobis')(epsilon=1.0, variances=np.ones(3)).perturb(np.ones((2, 3)), secure_generator())"
+        "from vecveil.mechanisms.draws import fresh_draws; "
+        "mechanism = MECHANISMS.load('mahalanobis')(epsilon=1.0, variances=np.ones(3)); "
+        "mechanism.release(np.ones((2, 3)), fresh_draws(mechanism, 2))"
     )
     assert loaded_by(statement).isdisjoint(HEAVY)
 
@@ -58,7 +59,7 @@ def test_no_pickle_no_eval_and_no_catch_all_module() -> None:
 
 
 def test_numpys_own_generators_never_make_noise() -> None:
-    """`default_rng` is for learners, splits and audits; only `secure_generator` may feed `perturb` on its own."""
+    """`default_rng` is for learners, splits and audits; only secure streams feed a release."""
     users = {
         path.relative_to(ROOT / "src" / "vecveil").as_posix() for path in SOURCES if "default_rng" in path.read_text()
     }

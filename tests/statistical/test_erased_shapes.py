@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import norm
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import NoiseShape
 from vecveil.shapes.erasure import erasing, left_over
@@ -155,8 +156,8 @@ class ForgottenCentre(MahalanobisMechanism):
 class RadiusOfAllAxes(MahalanobisMechanism):
     """Draws lengths as if every axis were released."""
 
-    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
-        return rng.gamma(shape=self.variances.size, scale=1 / self.epsilon, size=rows)
+    def amounts(self, chance: Chance) -> Vector:
+        return chance.gammas(self.variances.size) / self.epsilon
 
 
 @every_case

@@ -76,6 +76,18 @@ def embeddings(values: Any, *, dimensions: int | None = None, name: str = "vecto
     Raises:
         InvalidInputError: With the number of the first row at fault, never with its content.
     """
+    array = rows_of(values, dimensions=dimensions, name=name)
+    # A sum of squares is NaN or infinite whenever an entry is, and tiny where all are, so that the slow look is only
+    # taken when something is wrong, or so large or small that its square is no number.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", array, array)
+    if squares.size and not (squares.min() > array.shape[1] * SHORTEST**2 and squares.max() < np.inf):
+        _require_numbers(array, name, first_row)
+    return array
+
+
+def rows_of(values: Any, *, dimensions: int | None = None, name: str = "vectors") -> Embeddings:
+    """Return `values` as a two-dimensional float array; what is in it is not looked at."""
     array = _float_array(values, name)
     if array.ndim != 2:
         raise InvalidInputError(f"{name} must have two dimensions (rows, columns), got shape {array.shape}")
@@ -83,16 +95,6 @@ def embeddings(values: Any, *, dimensions: int | None = None, name: str = "vecto
         raise InvalidInputError(f"{name} must have {dimensions} dimensions, got {array.shape[1]}")
     if array.shape[1] == 0:
         raise InvalidInputError(f"{name} must have at least one dimension, got shape {array.shape}")
-    # A sum is NaN or infinite whenever an entry is, so the slow look is only taken when something is wrong.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = array.sum(dtype=np.float64)
-    if not np.isfinite(total) and not np.isfinite(array).all():
-        row = first_row + int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-        raise InvalidInputError(f"{name} hold NaN or infinite numbers, first in row {row}")
-    # Directions of vectors this short are rounding errors, and their squares are zero.
-    zero = np.abs(array).max(axis=1) < SHORTEST
-    if zero.any():
-        raise InvalidInputError(f"{name} hold a zero vector, first in row {first_row + int(np.flatnonzero(zero)[0])}")
     return array
 
 
@@ -126,6 +128,17 @@ def orthonormal(axes: Matrix, dimensions: int, name: str = "axes") -> Matrix:
     if not np.allclose(axes.T @ (axes @ probe), probe, atol=1e-6 * float(np.abs(probe).max())):
         raise InvalidInputError(f"{name} must be orthonormal columns, but they are not to six digits")
     return axes
+
+
+def _require_numbers(array: Embeddings, name: str, first_row: int) -> None:
+    broken = ~np.isfinite(array).all(axis=1)
+    if broken.any():
+        row = first_row + int(np.flatnonzero(broken)[0])
+        raise InvalidInputError(f"{name} hold NaN or infinite numbers, first in row {row}")
+    # Directions of vectors this short are rounding errors.
+    zero = np.abs(array).max(axis=1) < SHORTEST
+    if zero.any():
+        raise InvalidInputError(f"{name} hold a zero vector, first in row {first_row + int(np.flatnonzero(zero)[0])}")
 
 
 def _float_array(values: Any, name: str) -> Embeddings:

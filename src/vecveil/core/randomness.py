@@ -1,39 +1,107 @@
-"""Where noise comes from: a stream cipher keyed by the operating system, or by the owner's key for each record."""
+"""Where noise comes from: AES-256 in counter mode, under a key of the operating system or of the owner."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-ROUNDS = 20
-"""Of ChaCha; its designer's number, and the one that RFC 8439 has."""
+from vecveil.core.arrays import Matrix
+
+CIPHER_KEY_BYTES = 32
+START_BYTES = 16
+"""A start is the number of a row's first block."""
+
+WORDS_IN_BLOCK = 2
+"""Of 64 bits."""
+
+_LAST_BYTES = 15
+"""The cipher's own interface wants room for one block less a byte beyond what it writes."""
+
+Words = NDArray[np.uint64]
 
 
-def secure_generator() -> np.random.Generator:
-    """Return a new generator on the ChaCha20 stream cipher, keyed by the operating system.
+class RowStreams:
+    """Random numbers for some rows, each from a stream of its own.
 
-    NumPy's own generators can be predicted from what they put out, and forked workers that inherit one repeat
-    each other's noise. Every call here draws 256 fresh bits for the key, so take one generator per call that
-    adds noise, and never keep one across a fork.
+    The blocks of a row are the encryptions of its start, of the number after it, and so on: no row depends on another,
+    nor on its place among them. Two streams under one key overlap only where their starts are closer than a row is
+    long. Starts that are counted lie 2^64 blocks apart; of n that are random, any two come that close with a chance of
+    about n²/2^119 for rows of 4,096 numbers.
     """
-    from randomgen import ChaCha
 
-    return np.random.Generator(ChaCha(key=secrets.randbits(256), rounds=ROUNDS))
+    def __init__(self, key: bytes, starts: Words) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        # Each block is given its own number here, so that rows need no cipher of their own: making one takes as long as
+        # drawing half a row.
+        self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
+        self.key, self.starts = key, starts
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def words(self, first: int, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
+        """Return the words of blocks `first` to `first + blocks` of each row, or of some rows."""
+        starts = self.starts if rows is None else self.starts[rows]
+        numbers = np.empty((len(starts), blocks, WORDS_IN_BLOCK), dtype="<u8")
+        if not numbers.size:
+            return numbers.reshape(len(starts), WORDS_IN_BLOCK * blocks)
+        numbers[:, :, 1] = starts[:, 1:]
+        # A sum that runs over goes on at zero, and no two blocks of a row have the same number for that.
+        np.add(starts[:, :1], np.arange(first, first + blocks, dtype="<u8"), out=numbers[:, :, 0])
+        encrypted = np.empty(numbers.nbytes + _LAST_BYTES, dtype=np.uint8)
+        self._encryptor.update_into(numbers.reshape(-1).view(np.uint8).data, encrypted.data)
+        return encrypted[: numbers.nbytes].view("<u8").reshape(len(starts), WORDS_IN_BLOCK * blocks)
 
 
-def keyed_generators(keys: Sequence[bytes]) -> Iterator[np.random.Generator]:
-    """Yield a generator on the ChaCha20 stream of each 32-byte key, valid until the next one is asked for.
+def fresh_streams(rows: int) -> RowStreams:
+    """Return streams under a new key of 256 bits from the operating system, which nobody keeps.
 
-    It is one generator that is set to each key in turn: making one anew takes ten times as long.
+    Take new ones for each release, and never keep them across a fork: forked workers would repeat each other's noise.
     """
-    from randomgen import ChaCha
+    starts = np.zeros((rows, WORDS_IN_BLOCK), dtype="<u8")
+    starts[:, 1] = np.arange(rows)
+    return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), starts)
 
-    cipher = ChaCha(key=0, rounds=ROUNDS)
-    generator = np.random.Generator(cipher)
-    start = cipher.state
-    for key in keys:
-        start["state"]["keysetup"] = np.frombuffer(key, dtype="<u4").astype(np.uint32)
-        cipher.state = start
-        yield generator
+
+def keyed_streams(key: bytes, starts: Sequence[bytes]) -> RowStreams:
+    """Return the streams of a 32-byte key that begin at these starts of 16 bytes each."""
+    return RowStreams(key, np.frombuffer(b"".join(starts), dtype="<u8").reshape(len(starts), WORDS_IN_BLOCK))
+
+
+def between_one_and_two(words: Words) -> Matrix:
+    """Return `words`, which are overwritten, as numbers from 1 to 2, 2 left out, in steps of 2^-52."""
+    # The upper 52 bits become the digits of a floating-point number whose exponent is zero.
+    words >>= np.uint64(12)
+    words |= np.uint64(0x3FF0000000000000)
+    return words.view("<f8")
+
+
+def standard_normals(words: Words) -> Matrix:
+    """Return as many independent standard normals as there are `words`, an even number in a row, in their place.
+
+    It is the method of Box and Muller: of each pair the one gives a distance from the origin and the other an angle θ.
+    Cosine and sine come from the tangent of θ/2, which is one slow function in place of two.
+    """
+    numbers = between_one_and_two(words)
+    half = numbers.shape[1] // 2
+    diameters, tangents = numbers[:, :half], numbers[:, half:]
+    # 2 - u lies above 0 and reaches 1, so its logarithm is finite.
+    np.subtract(2.0, diameters, out=diameters)
+    np.log(diameters, out=diameters)
+    diameters *= -8.0
+    np.sqrt(diameters, out=diameters)
+    # The tangent has a period of π: that u begins at 1 makes no difference.
+    tangents *= np.pi
+    np.tan(tangents, out=tangents)
+    # r cos θ = 2r/(1 + t²) - r and r sin θ = 2rt/(1 + t²).
+    shares = np.multiply(tangents, tangents)
+    shares += 1.0
+    np.divide(diameters, shares, out=shares)
+    tangents *= shares
+    diameters *= 0.5
+    np.subtract(shares, diameters, out=diameters)
+    return numbers

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from vecveil.core.arrays import Vector
+from vecveil.mechanisms.chance import Chance, Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,26 +48,26 @@ class AngleDistribution:
         shortfall = 2 * np.sin(nodes / 2) ** 2
         return float(weights @ (shortfall * np.exp(self._log_weight(nodes) - self.log_normaliser)))
 
-    def sample(self, rows: int, rng: np.random.Generator) -> Vector:
-        """Return `rows` independent angles."""
-        angles = np.empty(rows)
-        missing = np.arange(rows)
+    def sample(self, chance: Chance) -> Vector:
+        """Return one independent angle for each row."""
+        angles = np.empty(len(chance))
+        missing = np.arange(len(chance))
         while missing.size:
-            drafts, log_bound = self._draw_under_bound(missing.size, rng)
-            accepted = np.log1p(-rng.random(missing.size)) <= self._log_weight(drafts) - log_bound
+            drafts, log_bound = self._draw_under_bound(missing, chance)
+            accepted = np.log1p(-chance.uniforms(missing)) <= self._log_weight(drafts) - log_bound
             angles[missing[accepted]] = drafts[accepted]
             missing = missing[~accepted]
         return angles
 
-    def _draw_under_bound(self, rows: int, rng: np.random.Generator) -> tuple[Vector, Vector]:
+    def _draw_under_bound(self, rows: Rows, chance: Chance) -> tuple[Vector, Vector]:
         """Return angles drawn from the bound (rising tangent, flat top, falling tangent) and its log height there."""
         left, right, rise, fall = self._tangents
         # Areas in units of exp(peak). -expm1(-x)/rate is the area under an exponential cut off at the interval's end.
         rising = -math.expm1(-rise * left) / rise if left > 0 else 0.0
         falling = -math.expm1(-fall * (math.pi - right)) / fall
-        place = rng.random(rows) * (rising + (right - left) + falling)
-        depth = rng.random(rows)
-        before = np.log1p(depth * math.expm1(-rise * left)) / rise if left > 0 else np.zeros(rows)
+        place = chance.uniforms(rows) * (rising + (right - left) + falling)
+        depth = chance.uniforms(rows)
+        before = np.log1p(depth * math.expm1(-rise * left)) / rise if left > 0 else np.zeros(len(rows))
         after = -np.log1p(depth * math.expm1(-fall * (math.pi - right))) / fall
         on_left, on_right = place < rising, place >= rising + (right - left)
         angles = np.where(on_left, left + before, np.where(on_right, right + after, left + depth * (right - left)))

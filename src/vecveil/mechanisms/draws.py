@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector
-from vecveil.core.randomness import keyed_generators
+from vecveil.core.randomness import WORDS_IN_BLOCK, RowStreams, fresh_streams, standard_normals
+from vecveil.mechanisms.chance import Chance, GeneratorChance, StreamChance
 
 
 class Drawing(Protocol):
@@ -20,7 +20,7 @@ class Drawing(Protocol):
         """Number of standard normals of each row."""
         ...
 
-    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
+    def amounts(self, chance: Chance) -> Vector:
         """Return how far each row is moved: a radius or an angle."""
         ...
 
@@ -38,15 +38,19 @@ class Draws:
     amounts: Vector
 
 
-def fresh_draws(mechanism: Drawing, rows: int, rng: np.random.Generator) -> Draws:
-    """Return the numbers for `rows` rows, all from one generator."""
-    return Draws(rng.standard_normal((rows, mechanism.width)), mechanism.amounts(rows, rng))
+def fresh_draws(mechanism: Drawing, rows: int) -> Draws:
+    """Return secure numbers for `rows` rows, others at each call."""
+    return stream_draws(mechanism, fresh_streams(rows))
 
 
-def keyed_draws(mechanism: Drawing, keys: Sequence[bytes]) -> Draws:
-    """Return the numbers for one row per key, each from that key alone: not from its place, nor from other rows."""
-    normals, amounts = np.empty((len(keys), mechanism.width)), np.empty(len(keys))
-    for row, rng in enumerate(keyed_generators(keys)):
-        rng.standard_normal(out=normals[row])
-        amounts[row] = mechanism.amounts(1, rng)[0]
-    return Draws(normals, amounts)
+def stream_draws(mechanism: Drawing, streams: RowStreams) -> Draws:
+    """Return the numbers for one row per stream, each from that stream alone."""
+    # Normals come in pairs; where the width is odd, the last one is not used.
+    blocks = -(-mechanism.width // WORDS_IN_BLOCK)
+    normals = standard_normals(streams.words(0, blocks))[:, : mechanism.width]
+    return Draws(normals, mechanism.amounts(StreamChance(streams, first=blocks)))
+
+
+def generator_draws(mechanism: Drawing, rows: int, rng: np.random.Generator) -> Draws:
+    """Return the next numbers of a generator, which can be repeated, for `rows` rows."""
+    return Draws(rng.standard_normal((rows, mechanism.width)), mechanism.amounts(GeneratorChance(rng, rows)))

@@ -22,6 +22,9 @@ typical coordinate; what lies beyond is brought to the edge.
 
 GRIDS = tuple(_FINENESS)
 
+_COARSE = 1.5 * 2**52
+"""Of numbers about this large, neighbours differ by one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
@@ -58,16 +61,20 @@ class Grid:
         """Type of the released numbers."""
         return np.dtype(self.kind)
 
-    def rounded(self, values: Matrix) -> NDArray[Any]:
+    def rounded(self, values: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return `values`, which are overwritten, on the grid: numbers, or whole steps where the kind is int8."""
-        values *= 1 / self.step
-        np.rint(values, out=values)
-        np.clip(values, -self._outermost, self._outermost, out=values)
-        # Minus zero is no point of the grid.
-        values += 0.0
-        if self.kind != "int8":
-            values *= self.step
-        return values.astype(self.dtype)
+        # A sum this large has no digits below the step left: it is rounded to the nearest multiple, and what was added
+        # goes off again without a rest. Minus zero, which is no point of the grid, becomes zero on the way.
+        values += _COARSE * self.step
+        values -= _COARSE * self.step
+        edge = self._outermost * self.step
+        np.clip(values, -edge, edge, out=values)
+        if self.kind == "int8":
+            values *= 1 / self.step
+        if out is None:
+            return values.astype(self.dtype)
+        out[...] = values
+        return out
 
     @property
     def _outermost(self) -> int:

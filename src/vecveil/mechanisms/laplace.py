@@ -12,7 +12,8 @@ from vecveil.accounting import Guarantee, PrivacyProfile, additive_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
-from vecveil.mechanisms.draws import Draws, fresh_draws
+from vecveil.mechanisms.chance import Chance
+from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import radii, spherical_log_density, spherical_noise
 
@@ -46,19 +47,19 @@ class LaplaceMechanism:
         """Number of standard normals of each row."""
         return self.dimensions
 
-    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
-        """Return the lengths of the noise of `rows` rows."""
-        return radii(rows, self.dimensions, self.epsilon, rng)
+    def amounts(self, chance: Chance) -> Vector:
+        """Return the length of the noise of each row."""
+        return radii(self.dimensions, self.epsilon, chance)
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return a noisy copy of `embeddings`."""
         clean = checked(embeddings, dimensions=self.dimensions)
-        return self.release(clean, fresh_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
+        return self.release(clean, generator_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`, in double precision."""
         noise = spherical_noise(draws)
-        noise += checked(embeddings, dimensions=self.dimensions)
+        noise += embeddings
         return noise
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:

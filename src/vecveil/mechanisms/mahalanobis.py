@@ -14,7 +14,8 @@ from vecveil.accounting import Guarantee, PrivacyProfile, additive_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import budget, orthonormal, point, positive, variances
 from vecveil.core.checks import embeddings as checked
-from vecveil.mechanisms.draws import Draws, fresh_draws
+from vecveil.mechanisms.chance import Chance
+from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
 from vecveil.mechanisms.spherical import radii, spherical_log_density, spherical_noise
 
@@ -58,25 +59,24 @@ class MahalanobisMechanism:
         """Number of standard normals of each row: one for each released axis."""
         return self._deviations.size
 
-    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
-        """Return the lengths, in Mahalanobis norm, of the noise of `rows` rows."""
-        return radii(rows, self._deviations.size, self.epsilon, rng)
+    def amounts(self, chance: Chance) -> Vector:
+        """Return the length, in Mahalanobis norm, of the noise of each row."""
+        return radii(self._deviations.size, self.epsilon, chance)
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return a noisy copy of `embeddings`."""
         clean = checked(embeddings, dimensions=self.variances.size)
-        return self.release(clean, fresh_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
+        return self.release(clean, generator_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`, in double precision."""
-        clean = checked(embeddings, dimensions=self.variances.size)
         noise = spherical_noise(draws)
         noise *= self._deviations
         if self._released.all():
             released = noise if self.axes is None else noise @ self.axes.T
-            released += clean
+            released += embeddings
             return released
-        noise += self._coordinates(clean)
+        noise += self._coordinates(embeddings)
         return np.asarray(self._background + self._embedded(noise))
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:

@@ -9,6 +9,7 @@ import numpy as np
 from vecveil.accounting import Guarantee, PrivacyProfile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.errors import InvalidInputError
+from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws
 
 
@@ -33,16 +34,19 @@ class Mechanism(Protocol):
         """Number of standard normals that each row of a release takes."""
         ...
 
-    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
+    def amounts(self, chance: Chance) -> Vector:
         """Return what else it takes: one number for each row, a radius or an angle."""
         ...
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
-        """Return `embeddings` with the noise of `draws`, row by row, in double precision."""
+        """Return `embeddings`, which are not checked here, with the noise of `draws`, in double precision."""
         ...
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
-        """Return a noisy copy of `embeddings`, of the same type, with noise from one generator."""
+        """Return a noisy copy of `embeddings`, of the same type, with noise from one generator.
+
+        For tests and experiments: noise that can be repeated can be taken off again. In use, noise comes from streams.
+        """
         ...
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:

@@ -14,7 +14,8 @@ from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.angle import AngleDistribution
-from vecveil.mechanisms.draws import Draws, fresh_draws
+from vecveil.mechanisms.chance import Chance
+from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import log_sphere_area
 
@@ -50,21 +51,25 @@ class PurkayasthaMechanism:
         """Number of standard normals of each row."""
         return self.dimensions
 
-    def amounts(self, rows: int, rng: np.random.Generator) -> Vector:
-        """Return the angles by which `rows` rows are turned."""
-        return self._angle.sample(rows, rng)
+    def amounts(self, chance: Chance) -> Vector:
+        """Return the angle by which each row is turned."""
+        return self._angle.sample(chance)
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return unit vectors around the directions of `embeddings`."""
         clean = checked(embeddings, dimensions=self.dimensions)
-        return self.release(clean, fresh_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
+        return self.release(clean, generator_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return the directions of `embeddings`, turned by the angles of `draws`, in double precision."""
-        directions = _unit(checked(embeddings, dimensions=self.dimensions))
-        angles, sideways = draws.amounts[:, np.newaxis], draws.normals
-        sideways -= np.einsum("ij,ij->i", sideways, directions)[:, np.newaxis] * directions
-        return np.asarray(np.cos(angles) * directions + np.sin(angles) * _unit(sideways))
+        directions, sideways = _unit(embeddings), draws.normals
+        along = np.einsum("ij,ij->i", sideways, directions)[:, np.newaxis]
+        forward = np.multiply(directions, along)
+        sideways -= forward
+        sideways *= (np.sin(draws.amounts) / _lengths(sideways))[:, np.newaxis]
+        directions *= np.cos(draws.amounts)[:, np.newaxis]
+        sideways += directions
+        return sideways
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density on the unit sphere."""
@@ -114,5 +119,10 @@ class PurkayasthaMechanism:
 
 
 def _unit(vectors: Embeddings) -> Matrix:
-    values = np.asarray(vectors, dtype=np.float64)
-    return np.asarray(values / np.linalg.norm(values, axis=-1, keepdims=True))
+    values = np.array(vectors, dtype=np.float64)
+    values /= _lengths(values)[..., np.newaxis]
+    return values
+
+
+def _lengths(vectors: Matrix) -> Vector:
+    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))

@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector
+from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws
 
 
-def radii(rows: int, dimensions: int, epsilon: float, rng: np.random.Generator) -> Vector:
-    """Return the lengths of `rows` independent draws."""
+def radii(dimensions: int, epsilon: float, chance: Chance) -> Vector:
+    """Return the length of one independent draw for each row."""
     # The sphere's area grows as r^(dimensions - 1), so a density of exp(-epsilon * r) has a Gamma radius.
-    return rng.gamma(shape=dimensions, scale=1 / epsilon, size=rows)
+    return 1 / epsilon * chance.gammas(dimensions)
 
 
 def spherical_noise(draws: Draws) -> Matrix:

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from vecveil.core.randomness import secure_generator
-from vecveil.mechanisms import MECHANISMS
+from vecveil.core.arrays import Embeddings
+from vecveil.mechanisms import MECHANISMS, Mechanism
+from vecveil.mechanisms.draws import fresh_draws
 from vecveil.reproduce.finding import Finding, Row, row_of
 from vecveil.reproduce.lab import Lab, machine
 from vecveil.reproduce.published import published
@@ -59,9 +60,8 @@ class Overhead:
         kind = MECHANISMS.load(mechanism)
         variances = np.linspace(0.1, 1.9, DIMENSIONS) if kind.takes_shape else np.ones(DIMENSIONS)
         built = kind.for_shape(epsilon=EPSILON, variances=variances, axes=None, centre=None)
-        noise = secure_generator()
-        singly = self._timed(lab, f"{name} {runs}", lambda: [built.perturb(vectors[:1], noise) for _ in range(runs)])
-        together = self._timed(lab, f"{name} batch", lambda: built.perturb(vectors, noise))
+        singly = self._timed(lab, f"{name} {runs}", lambda: [released(built, vectors[:1]) for _ in range(runs)])
+        together = self._timed(lab, f"{name} batch", lambda: released(built, vectors))
         found = []
         for samples, seconds in (("1", singly / runs), (str(BATCH), together / BATCH)):
             keys = {"what": name, "samples": samples}
@@ -86,3 +86,8 @@ class Overhead:
 
         settings = {"dimensions": DIMENSIONS, "epsilon": EPSILON, "batch": BATCH, "machine": machine()}
         return lab.kept("time", None, 0, Timed, measured, what=what, versions=installed_versions(), **settings).seconds
+
+
+def released(mechanism: Mechanism, vectors: Embeddings) -> Embeddings:
+    """Return vectors with secure noise."""
+    return mechanism.release(vectors, fresh_draws(mechanism, len(vectors))).astype(vectors.dtype)

@@ -22,8 +22,7 @@ class Gates(nn.Module):
 
     def sample(self) -> Tensor:
         """Return one random mask (equation 1 of the paper)."""
-        # Zero and one have infinite logits, whose gradients are NaN.
-        uniform = torch.rand_like(self.log_alpha).clamp(1e-6, 1 - 1e-6)
+        uniform = uniform_like(self.log_alpha)
         return _stretched(torch.sigmoid((torch.logit(uniform) + self.log_alpha) / self.log_beta.exp()))
 
     def settled(self) -> Tensor:
@@ -34,6 +33,11 @@ class Gates(nn.Module):
         """Return the expected share of gates that are not closed (equation 4, without its sign)."""
         shift = self.log_beta.exp() * math.log(-STRETCH_LOW / STRETCH_HIGH)
         return torch.sigmoid(self.log_alpha - shift).mean()
+
+
+def uniform_like(values: Tensor) -> Tensor:
+    """Return as many numbers between 0 and 1, of which neither is reached: their logits are infinite."""
+    return torch.rand_like(values).clamp(1e-6, 1 - 1e-6)
 
 
 def classifier(dimensions: int, hidden: tuple[int, ...]) -> nn.Sequential:

@@ -120,7 +120,8 @@ class HardConcrete:
         try:
             import torch
 
-            from vecveil.shapes.gates import Gates, classifier
+            from vecveil.shapes.gate_training import GateStep
+            from vecveil.shapes.gates import Gates, classifier, uniform_like
         except ImportError:
             raise MissingExtraError("torch", "models") from None
         held, kept = np.split(rng.permutation(len(pairs)), [round(self.held_out * len(pairs))])
@@ -141,20 +142,24 @@ class HardConcrete:
                 [
                     {"params": logits.parameters(), "lr": self.learning_rate},
                     {"params": gates.parameters(), "lr": self.gate_learning_rate},
-                ]
+                ],
+                fused=True,
             )
-            loss_function = torch.nn.BCEWithLogitsLoss(reduction=self.loss)
+            step = GateStep(
+                gates=gates,
+                layers=tuple(layer for layer in logits if isinstance(layer, torch.nn.Linear)),
+                penalty=self.penalty_sign * self.penalty,
+                mean=self.loss == "mean",
+            )
+            targets = torch.cat([torch.ones(self.batch_size), torch.zeros(self.batch_size)])
             for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
                 order = torch.from_numpy(kept)[torch.randperm(kept.size)]
                 for start in range(0, kept.size, self.batch_size):
                     batch = order[start : start + self.batch_size]
+                    inputs = torch.cat([positives[batch], negatives[batch]])
                     # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
-                    inputs = torch.cat([positives[batch], negatives[batch]]) * gates.sample()
-                    targets = torch.cat([torch.ones(len(batch)), torch.zeros(len(batch))])
-                    loss = loss_function(logits(inputs), targets)
-                    loss = loss + self.penalty_sign * self.penalty * gates.expected_open()
-                    optimiser.zero_grad(set_to_none=True)
-                    loss.backward()
+                    missing = self.batch_size - len(batch)
+                    step(inputs, targets[missing : len(targets) - missing], uniform_like(gates.log_alpha))
                     optimiser.step()
 
         with torch.no_grad():

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.randomness import keyed_streams
 from vecveil.mechanisms import Mechanism
-from vecveil.mechanisms.draws import fresh_draws, keyed_draws
+from vecveil.mechanisms.draws import generator_draws, stream_draws
+
+KEY = bytes(range(32))
 
 
 def check_mechanism(mechanism: Mechanism, dimensions: int, *, seed: int = 0) -> None:
@@ -38,14 +41,14 @@ def _check_perturb(mechanism: Mechanism, vectors: np.ndarray) -> None:
 def _check_draws(mechanism: Mechanism, vectors: np.ndarray) -> None:
     """Chance comes in through the draws alone, and each row has its own: keyed noise rests on both."""
     doubles = vectors.astype(np.float64)
-    fresh = mechanism.release(doubles, fresh_draws(mechanism, len(doubles), np.random.default_rng(1)))
+    fresh = mechanism.release(doubles, generator_draws(mechanism, len(doubles), np.random.default_rng(1)))
     assert np.array_equal(fresh, mechanism.perturb(doubles, np.random.default_rng(1))), "perturb must release its draws"
-    keys = [bytes([1 + row]) * 16 + bytes(range(16)) for row in range(len(doubles))]
-    whole = mechanism.release(doubles, keyed_draws(mechanism, keys))
+    starts = [bytes([1 + row]) * 16 for row in range(len(doubles))]
+    whole = mechanism.release(doubles, stream_draws(mechanism, keyed_streams(KEY, starts)))
     assert whole.dtype == np.float64, "a release must be made in double precision"
-    turned = mechanism.release(doubles[::-1], keyed_draws(mechanism, keys[::-1]))[::-1]
+    turned = mechanism.release(doubles[::-1], stream_draws(mechanism, keyed_streams(KEY, starts[::-1])))[::-1]
     np.testing.assert_allclose(whole, turned, rtol=1e-12, atol=1e-12, err_msg="a row must not depend on its place")
-    single = mechanism.release(doubles[7:8], keyed_draws(mechanism, keys[7:8]))
+    single = mechanism.release(doubles[7:8], stream_draws(mechanism, keyed_streams(KEY, starts[7:8])))
     np.testing.assert_allclose(whole[7:8], single, rtol=1e-12, atol=1e-12, err_msg="a row must not depend on others")
 
 

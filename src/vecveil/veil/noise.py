@@ -10,9 +10,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from vecveil.core.key import Key
-from vecveil.core.randomness import secure_generator
+from vecveil.core.randomness import START_BYTES, keyed_streams
 from vecveil.mechanisms import Mechanism
-from vecveil.mechanisms.draws import Draws, fresh_draws, keyed_draws
+from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream_draws
 
 TOKEN_BYTES = 16
 
@@ -22,6 +22,8 @@ class NoiseSource(Protocol):
 
     kind: ClassVar[str]
     label: ClassVar[str]
+    by_row: ClassVar[bool]
+    """Whether each row's noise is its own, so that rows can be drawn in any parts and order."""
 
     def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
         """Return the random numbers for each of `records`."""
@@ -30,14 +32,15 @@ class NoiseSource(Protocol):
 
 @dataclass(frozen=True)
 class FreshNoise:
-    """Noise from the secure generator, another one at each call."""
+    """Noise under a new key of the operating system's at each call."""
 
     kind: ClassVar[str] = "fresh"
     label: ClassVar[str] = "secure generator, drawn once per row"
+    by_row: ClassVar[bool] = True
 
     def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
         """Return fresh numbers."""
-        return fresh_draws(mechanism, len(records), secure_generator())
+        return fresh_draws(mechanism, len(records))
 
 
 def seeded_generator(seed: int) -> np.random.Generator:
@@ -55,12 +58,13 @@ class SeededNoise:
 
     kind: ClassVar[str] = "seeded"
     label: ClassVar[str] = "seeded: not private"
+    by_row: ClassVar[bool] = False
 
     rng: np.random.Generator
 
     def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
         """Return the generator's next numbers."""
-        return fresh_draws(mechanism, len(records), self.rng)
+        return generator_draws(mechanism, len(records), self.rng)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,20 +79,24 @@ class KeyedNoise:
 
     kind: ClassVar[str] = "keyed"
     label: ClassVar[str] = "keyed, the same again for the same record; equal records are equal"
+    by_row: ClassVar[bool] = True
 
     key: Key
     veil: str
     epsilon: float
     _release: Key = field(init=False, repr=False)
+    _cipher: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # A key for this veil and this budget: another of either gives noise that has nothing to do with this.
         context = f"{self.veil} {float(self.epsilon).hex()}".encode()
         object.__setattr__(self, "_release", Key(self.key.derive(b"vecveil release", context)))
+        object.__setattr__(self, "_cipher", self._release.derive(b"vecveil cipher", b""))
 
     def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
         """Return the numbers of each record."""
-        return keyed_draws(mechanism, [self._release.derive(b"vecveil noise", record) for record in records])
+        starts = [self._release.derive(b"vecveil start", record)[:START_BYTES] for record in records]
+        return stream_draws(mechanism, keyed_streams(self._cipher, starts))
 
     def tokens(self, records: Sequence[bytes]) -> list[bytes]:
         """Return a name for the noise of each record, which tells nothing of the noise itself."""

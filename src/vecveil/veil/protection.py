@@ -14,15 +14,24 @@ from numpy.typing import NDArray
 
 from vecveil.accounting.ledger import Charge
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import embeddings
+from vecveil.core.checks import embeddings, rows_of
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key
+from vecveil.core.threads import in_blocks
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.grid import Grid
 from vecveil.veil.noise import FreshNoise, KeyedNoise, NoiseSource, SeededNoise
 
 if TYPE_CHECKING:
     from vecveil.veil.veil import Veil
+
+
+BLOCK_NUMBERS = 1 << 17
+"""Numbers that are protected together: a megabyte of noise, which stays close to the core that works on it."""
+
+
+LENGTH_TOLERANCE = 0.01
+"""How far the length of a vector of length one may be off, in numbers of whichever precision."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,25 +84,39 @@ class Protection:
                 the same one, the difference of two releases is that of the clean vectors.
             first_row: Number of the first row in an error, where `vectors` are a part of something larger.
         """
-        clean = self.checked(vectors, first_row=first_row)
+        clean = rows_of(vectors, dimensions=self.veil.fingerprint.dimensions)
         if self.keyed and (names is None or len(names) != len(clean)):
             raise InvalidInputError(f"keyed noise needs a name for each of the {len(clean)} records")
-        draws = self.noise.draws(self._mechanism, [b""] * len(clean) if names is None else names)
-        released = self._mechanism.release(clean, draws)
-        # A function of the release alone: free of charge, whatever it does.
-        return self.grid.rounded(released if self.veil.filling is None else self.veil.filling(released))
+        called = [b""] * len(clean) if names is None else names
+        protected = np.empty(clean.shape, dtype=self.grid.dtype)
+
+        def release(rows: slice) -> None:
+            checked = self.checked(clean[rows], first_row=first_row + rows.start)
+            released = self._mechanism.release(checked, self.noise.draws(self._mechanism, called[rows]))
+            # A function of the release alone: free of charge, whatever it does.
+            filled = released if self.veil.filling is None else self.veil.filling(released)
+            self.grid.rounded(filled, out=protected[rows])
+
+        block = max(1, BLOCK_NUMBERS // clean.shape[1]) if self.noise.by_row else max(1, len(clean))
+        in_blocks(len(clean), block, release)
+        return protected
 
     def checked(self, vectors: Embeddings, *, first_row: int = 0) -> Embeddings:
         """Return `vectors`, or raise with the row at fault unless the veil's model can have made them."""
         model = self.veil.fingerprint
-        clean = embeddings(vectors, dimensions=model.dimensions, first_row=first_row)
-        if model.normalised:
-            wrong = np.flatnonzero(np.abs(np.linalg.norm(clean, axis=1) - 1) > 0.01)
-            if wrong.size:
-                raise EmbedderMismatchError(
-                    f"{model.model} makes vectors of length 1, row {first_row + wrong[0]} has another length; "
-                    "normalise them, or learn a veil for the model that made them"
-                )
+        clean = rows_of(vectors, dimensions=model.dimensions)
+        if not model.normalised:
+            return embeddings(clean, first_row=first_row)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.einsum("ij,ij->i", clean, clean)
+            wrong = np.flatnonzero(~(np.abs(squares - 1) < 2 * LENGTH_TOLERANCE))
+        if wrong.size:
+            # What is wrong in itself is said first.
+            embeddings(clean, first_row=first_row)
+            raise EmbedderMismatchError(
+                f"{model.model} makes vectors of length 1, row {first_row + wrong[0]} has another length; "
+                "normalise them, or learn a veil for the model that made them"
+            )
         return clean
 
     def label(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from vecveil.core.checks import budget, embeddings, positive
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
+from vecveil.core.recent import Recent
 from vecveil.embedders import Embedder, Fingerprint, resolve_embedder
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.grid import Grid
@@ -35,6 +37,9 @@ from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
 FILLING = ("reads", "writes", "centre")
+
+KEPT = 8
+"""Budgets whose mechanisms are kept; a search for a budget passes through many."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -151,7 +156,12 @@ class Veil:
         grid: str = "float32",
     ) -> Protection:
         """Return this veil at one budget, to release many batches with."""
-        return Protection.of(self, epsilon=self._budget(epsilon), key=key, rng=rng, grid=grid)
+        if key is not None or rng is not None:
+            return Protection.of(self, epsilon=self._budget(epsilon), key=key, rng=rng, grid=grid)
+        # Made once: for a single vector, all this takes longer than its noise.
+        if (epsilon, grid) not in self._protections:
+            self._protections[epsilon, grid] = Protection.of(self, epsilon=self._budget(epsilon), grid=grid)
+        return self._protections[epsilon, grid]
 
     def grid_at(self, epsilon: float, kind: str = "float32") -> Grid:
         """Return the grid that releases at `epsilon` are rounded to."""
@@ -189,9 +199,11 @@ class Veil:
 
     def mechanism_at(self, epsilon: float) -> Mechanism:
         """Return the mechanism of this veil at one budget."""
-        return MECHANISMS.load(self.mechanism).for_shape(
-            epsilon=epsilon, variances=self.shape.variances, axes=self.shape.axes, centre=self.shape.centre
-        )
+        if epsilon not in self._mechanisms:
+            self._mechanisms[epsilon] = MECHANISMS.load(self.mechanism).for_shape(
+                epsilon=epsilon, variances=self.shape.variances, axes=self.shape.axes, centre=self.shape.centre
+            )
+        return self._mechanisms[epsilon]
 
     def embedder(self, given: str | Embedder | None = None, *, cache: Path | None = None) -> Embedder:
         """Return the veil's embedder, or `given` if it is the same model at the same revision."""
@@ -205,7 +217,7 @@ class Veil:
     def digest(self) -> str:
         """Return the SHA-256 of everything in the veil; of one that was loaded, as it lies on disk."""
         loaded = self.__dict__.get("_loaded_digest")
-        return self._artifact().digest() if loaded is None else str(loaded)
+        return self._own_digest if loaded is None else str(loaded)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the veil as a folder, whole or not at all."""
@@ -234,6 +246,18 @@ class Veil:
         # no field of the dataclass, or a changed copy of the veil would take it along and share its noise.
         object.__setattr__(veil, "_loaded_digest", artifact.digest())
         return veil
+
+    @cached_property
+    def _own_digest(self) -> str:
+        return self._artifact().digest()
+
+    @cached_property
+    def _mechanisms(self) -> Recent[float, Mechanism]:
+        return Recent(KEPT)
+
+    @cached_property
+    def _protections(self) -> Recent[tuple[float | None, str], Protection]:
+        return Recent(KEPT)
 
     def _artifact(self) -> Artifact:
         tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "centre": self.shape.centre}

@@ -16,7 +16,7 @@ from vecveil.testing.selftest.result import CanaryOutcome
 LOSS = {"distance": 0.25, "promised": 1.0, "exact": 1.0, "trials": 1000}
 TITLE = "laplace, uniform, n = 2"
 RIGHT = (
-    Finding(subject="secure generator", check="ChaCha20 key stream", pvalue=1.0),
+    Finding(subject="secure streams", check="AES-256 key stream", pvalue=1.0),
     Loss(subject=TITLE, check="privacy loss", pvalue=1.0, detail="near", at=None, hits=900, others=500, **LOSS),
     Loss(subject=TITLE, check="delta at 0", pvalue=1.0, detail="near", at=0.0, hits=900, others=500, **LOSS),
 )

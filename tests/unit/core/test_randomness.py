@@ -7,28 +7,67 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vecveil.core.randomness import secure_generator
+from vecveil.core.randomness import between_one_and_two, fresh_streams, keyed_streams, standard_normals
+
+KEY = bytes(range(32))
+STARTS = [bytes([number]) * 16 for number in range(40)]
 
 
-def test_every_generator_is_another() -> None:
-    draws = {secure_generator().integers(2**63) for _ in range(200)}
+def test_fresh_streams_are_others_each_time() -> None:
+    draws = {fresh_streams(1).words(0, 1).tobytes() for _ in range(200)}
     assert len(draws) == 200
 
 
-def test_the_generator_stands_on_a_cipher() -> None:
-    assert type(secure_generator().bit_generator).__name__ == "ChaCha"
-    assert secure_generator().bit_generator.state["state"]["rounds"] == 20
+def test_a_row_depends_on_its_start_alone() -> None:
+    whole = keyed_streams(KEY, STARTS).words(2, 5)
+    np.testing.assert_array_equal(keyed_streams(KEY, STARTS[::-1]).words(2, 5)[::-1], whole)
+    np.testing.assert_array_equal(keyed_streams(KEY, STARTS[7:8]).words(2, 5), whole[7:8])
+    np.testing.assert_array_equal(keyed_streams(KEY, STARTS).words(2, 5, np.array([3, 7])), whole[[3, 7]])
+    assert len({row.tobytes() for row in whole}) == len(STARTS)
 
 
-def test_normals_have_the_right_moments() -> None:
-    values = secure_generator().standard_normal(200_000)
-    # Six standard errors: a right generator fails this once in 500 million runs.
+def test_blocks_follow_each_other_whatever_they_are_asked_for_in() -> None:
+    streams = keyed_streams(KEY, STARTS)
+    parts = [streams.words(0, 2), streams.words(2, 1), streams.words(3, 4)]
+    np.testing.assert_array_equal(np.hstack(parts), streams.words(0, 7))
+
+
+def test_another_key_gives_other_words() -> None:
+    assert (keyed_streams(KEY[::-1], STARTS).words(0, 3) != keyed_streams(KEY, STARTS).words(0, 3)).all()
+
+
+def test_uniform_numbers_begin_at_one_and_stay_below_two() -> None:
+    edges = between_one_and_two(np.array([[0, 2**64 - 1]], dtype="<u8"))
+    assert edges[0, 0] == 1.0
+    assert edges[0, 1] == 2.0 - 2.0**-52
+
+
+def test_the_outermost_words_make_finite_normals() -> None:
+    edges = [0, 1 << 12, 1 << 63, (1 << 63) - (1 << 12), 2**64 - 1]
+    pairs = np.array([[one, other] for one in edges for other in edges], dtype="<u8")
+    normals = standard_normals(pairs)
+    assert np.isfinite(normals).all()
+    assert np.abs(normals).max() == pytest.approx(np.sqrt(2 * 52 * np.log(2)), rel=1e-12)
+
+
+def test_normals_are_standard_and_independent() -> None:
+    values = standard_normals(fresh_streams(2000).words(0, 50))
+    # Six standard errors: a right generator fails one of these once in 50 million runs.
     assert abs(values.mean()) < 6 / np.sqrt(values.size)
     assert abs(values.var() - 1) < 6 * np.sqrt(2 / values.size)
+    assert abs((values**4).mean() - 3) < 6 * np.sqrt(96 / values.size)
+    correlations = np.corrcoef(values, rowvar=False) - np.eye(values.shape[1])
+    assert np.abs(correlations).max() < 7 / np.sqrt(len(values))
+
+
+def test_normals_of_a_pair_lie_on_every_side() -> None:
+    values = standard_normals(fresh_streams(40_000).words(0, 1))
+    angles = np.histogram(np.arctan2(values[:, 1], values[:, 0]), bins=8, range=(-np.pi, np.pi))[0]
+    assert np.abs(angles - 5000).max() < 6 * np.sqrt(5000)
 
 
 def _send_draw(pipe: Connection) -> None:
-    pipe.send(int(secure_generator().integers(2**63)))
+    pipe.send(fresh_streams(1).words(0, 1).tobytes())
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

@@ -2,45 +2,63 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from randomgen import ChaCha
+from scipy import stats
 
-from vecveil.core.randomness import keyed_generators, secure_generator
+from vecveil.core.randomness import RowStreams, fresh_streams, keyed_streams
 from vecveil.mechanisms import MECHANISMS, Mechanism
-from vecveil.mechanisms.draws import Draws, fresh_draws, keyed_draws
+from vecveil.mechanisms.chance import StreamChance
+from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream_draws
 
-KEYS = [bytes([number]) * 31 + b"\x01" for number in range(1, 40)]
+KEY = bytes(range(32))
+STARTS = [bytes([number]) * 16 for number in range(1, 40)]
+
+
+def _streams(starts: list[bytes]) -> RowStreams:
+    return keyed_streams(KEY, starts)
 
 
 def _mechanism(name: str) -> Mechanism:
     return MECHANISMS.load(name).for_shape(epsilon=5.0, variances=np.ones(6), axes=None, centre=None)
 
 
-def test_a_keyed_generator_is_the_cipher_with_that_key() -> None:
-    for key, rng in zip(KEYS, keyed_generators(KEYS), strict=True):
-        cipher = np.random.Generator(ChaCha(key=int.from_bytes(key, "little"), rounds=20))
-        np.testing.assert_array_equal(rng.standard_normal(50), cipher.standard_normal(50))
-        assert rng.gamma(7.0) == cipher.gamma(7.0)
-        assert rng.random() == cipher.random()
+@pytest.mark.parametrize("shape", [1.0, 2.0, 6.0, 384.0])
+def test_gammas_of_streams_have_their_law(shape: float) -> None:
+    drawn = StreamChance(fresh_streams(20_000), first=0).gammas(shape)
+    assert stats.kstest(drawn, stats.gamma(shape).cdf).pvalue > 1e-7
+
+
+def test_uniforms_of_streams_have_their_law_and_differ_each_time() -> None:
+    chance = StreamChance(fresh_streams(20_000), first=5)
+    first, second = (chance.uniforms(np.arange(20_000)) for _ in range(2))
+    assert stats.kstest(first, stats.uniform.cdf).pvalue > 1e-7
+    assert abs(np.corrcoef(first, second)[0, 1]) < 6 / np.sqrt(20_000)
+    assert first.min() >= 0
+    assert first.max() < 1
 
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
-def test_keyed_draws_depend_on_the_key_alone(name: str) -> None:
+def test_draws_of_streams_depend_on_the_stream_alone(name: str) -> None:
     mechanism = _mechanism(name)
-    whole, turned = keyed_draws(mechanism, KEYS), keyed_draws(mechanism, KEYS[::-1])
+    whole, turned = stream_draws(mechanism, _streams(STARTS)), stream_draws(mechanism, _streams(STARTS[::-1]))
     np.testing.assert_array_equal(whole.normals, turned.normals[::-1])
     np.testing.assert_array_equal(whole.amounts, turned.amounts[::-1])
-    for row, key in enumerate(KEYS):
-        single = keyed_draws(mechanism, [key])
+    for row, start in enumerate(STARTS):
+        single = stream_draws(mechanism, _streams([start]))
         np.testing.assert_array_equal(single.normals[0], whole.normals[row])
         assert single.amounts[0] == whole.amounts[row]
-    assert len(np.unique(whole.amounts)) == len(np.unique(whole.normals[:, 0])) == len(KEYS)
+    assert len(np.unique(whole.amounts)) == len(np.unique(whole.normals[:, 0])) == len(STARTS)
+
+
+def test_an_odd_number_of_normals_is_drawn_too() -> None:
+    mechanism = MECHANISMS.load("laplace").for_shape(epsilon=5.0, variances=np.ones(7), axes=None, centre=None)
+    assert fresh_draws(mechanism, 3).normals.shape == (3, 7)
 
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
-def test_perturbing_is_releasing_with_fresh_draws(name: str) -> None:
+def test_perturbing_is_releasing_with_the_draws_of_a_generator(name: str) -> None:
     mechanism = _mechanism(name)
     vectors = np.random.default_rng(0).standard_normal((9, 6))
-    draws = fresh_draws(mechanism, 9, np.random.default_rng(1))
+    draws = generator_draws(mechanism, 9, np.random.default_rng(1))
     np.testing.assert_array_equal(
         mechanism.release(vectors, draws), mechanism.perturb(vectors, np.random.default_rng(1))
     )
@@ -49,10 +67,10 @@ def test_perturbing_is_releasing_with_fresh_draws(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
 def test_a_row_does_not_depend_on_the_rows_beside_it(name: str) -> None:
     mechanism = _mechanism(name)
-    vectors = np.random.default_rng(0).standard_normal((len(KEYS), 6))
-    whole = mechanism.release(vectors, keyed_draws(mechanism, KEYS))
-    for row, key in enumerate(KEYS):
-        alone = mechanism.release(vectors[row : row + 1], keyed_draws(mechanism, [key]))
+    vectors = np.random.default_rng(0).standard_normal((len(STARTS), 6))
+    whole = mechanism.release(vectors, stream_draws(mechanism, _streams(STARTS)))
+    for row, start in enumerate(STARTS):
+        alone = mechanism.release(vectors[row : row + 1], stream_draws(mechanism, _streams([start])))
         np.testing.assert_allclose(alone[0], whole[row], rtol=1e-13, atol=1e-14)
 
 
@@ -60,10 +78,10 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(name: str) -> None:
 def test_a_release_is_made_in_double_precision(name: str) -> None:
     mechanism = _mechanism(name)
     vectors = np.ones((3, 6), dtype=np.float32)
-    assert mechanism.release(vectors, fresh_draws(mechanism, 3, secure_generator())).dtype == np.float64
+    assert mechanism.release(vectors, fresh_draws(mechanism, 3)).dtype == np.float64
 
 
 def test_nothing_is_drawn_for_no_rows() -> None:
-    draws = keyed_draws(_mechanism("laplace"), [])
+    draws = stream_draws(_mechanism("laplace"), _streams([]))
     assert isinstance(draws, Draws)
     assert draws.normals.shape == (0, 6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import platform
+import secrets
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
@@ -12,23 +13,22 @@ import numpy as np
 from vecveil.core.checks import at_least, one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
-from vecveil.core.randomness import secure_generator
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import NoiseShape
 from vecveil.testing.selftest.canaries.canary import Canary, canaries
 from vecveil.testing.selftest.examination import examine
 from vecveil.testing.selftest.finding import BREAKDOWN, Finding, Mishap, collected
-from vecveil.testing.selftest.generators import generator_findings, keyed_findings
-from vecveil.testing.selftest.keyed import KeyedLaplace
+from vecveil.testing.selftest.in_use import in_use
 from vecveil.testing.selftest.law import FEWEST_ROWS
 from vecveil.testing.selftest.result import CanaryOutcome, SelfTestResult, level_of
+from vecveil.testing.selftest.streams import keyed_findings, stream_findings
 from vecveil.testing.selftest.subjects import DIMENSIONS, MORE_DIMENSIONS, Subject, subject_of, subjects_of
 from vecveil.testing.selftest.workers import Source
 
 RAREST, OFTENEST = 1e-6, 0.1
 """Bounds of the false-alarm rate. Further out, the normal laws behind some p-values are not to be trusted."""
 
-PACKAGES = ("vecveil", "numpy", "randomgen", "scipy")
+PACKAGES = ("vecveil", "numpy", "cryptography", "scipy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class SelfTest:
         samples: Number of releases of each input.
         false_alarms: Chance that a right installation fails.
         thorough: Whether to test high dimensions too, which takes minutes.
-        seed: Makes a run repeatable; where None, noise comes from the secure generator, as it does in use.
+        seed: Makes a run repeatable; where None, every run draws other keys for the noise, as it does in use.
     """
 
     mechanisms: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class SelfTest:
         """
         _require_scipy()
         source = _source(self.seed)
-        findings = collected("secure generator", generator_findings()) + collected("keyed generators", keyed_findings())
+        findings = collected("secure streams", stream_findings()) + collected("keyed streams", keyed_findings())
         subjects, mishaps = self._subjects()
         findings += mishaps
         for subject in progress(subjects, label="testing mechanisms", total=len(subjects)):
@@ -97,22 +97,25 @@ class SelfTest:
         mishaps: list[Finding] = []
         for name in self._names:
             with Mishap() as mishap:
-                subjects.extend(subjects_of(name, dimensions))
+                subjects.extend(map(in_use, subjects_of(name, dimensions)))
             mishaps += mishap.findings(name)
         if "laplace" in self._names:
-            shape = NoiseShape(variances=np.ones(16))
-            subjects.append(
-                subject_of(
-                    KeyedLaplace, shape, name="laplace", variant="noise from keys", law="elliptical", paired=False
-                )
+            plain = subject_of(
+                MECHANISMS.load("laplace"),
+                NoiseShape(variances=np.ones(16)),
+                name="laplace",
+                variant="noise from keys",
+                law="elliptical",
+                paired=False,
             )
+            subjects.append(in_use(plain, keyed=True))
         return subjects, mishaps
 
     def _outcome(self, canary: Canary, level: float, source: Source) -> CanaryOutcome:
         found = (
             examine(canary.broken, samples=self.samples, source=source)
             if isinstance(canary.broken, Subject)
-            else collected(canary.name, generator_findings(canary.broken, methods=("fork",)))
+            else collected(canary.name, stream_findings(canary.broken, methods=("fork",)))
         )
         # A canary that breaks down is not caught: it has not been tried.
         caught = [finding for finding in found if finding.pvalue <= level and finding.check != BREAKDOWN]
@@ -123,10 +126,9 @@ class SelfTest:
 
 
 def _source(seed: int | None) -> Source:
-    if seed is None:
-        return secure_generator
+    start = secrets.randbits(128) if seed is None else seed
     numbers = itertools.count()
-    return lambda: np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, next(numbers)])))
+    return lambda: np.random.Generator(np.random.Philox(np.random.SeedSequence([start, next(numbers)])))
 
 
 def _versions() -> dict[str, str]:

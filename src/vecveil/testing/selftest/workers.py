@@ -11,9 +11,13 @@ from typing import Any, Literal
 import numpy as np
 
 from vecveil.core.errors import VecveilError
+from vecveil.core.randomness import RowStreams
 
 Source = Callable[[], np.random.Generator]
 """Returns a generator: another one each time, unless something is wrong."""
+
+Streams = Callable[[int], RowStreams]
+"""Returns streams for so many rows: others each time, unless something is wrong."""
 
 Method = Literal["fork", "spawn"]
 
@@ -21,16 +25,16 @@ WORKERS = 2
 PATIENCE = 120
 """Seconds that a worker may take to start and to draw."""
 
-WORDS = 4
-"""Of 64 bits that are compared: that two are the same by chance happens once in 2^256."""
+BLOCKS = 2
+"""Of 128 bits that are compared: that two are the same by chance happens once in 2^256."""
 
 
-def first_words(source: Source) -> bytes:
-    """Return the first bits that a generator gives."""
-    return source().bit_generator.random_raw(WORDS).tobytes()
+def first_words(source: Streams) -> bytes:
+    """Return the first bits that a stream gives."""
+    return source(1).words(0, BLOCKS).tobytes()
 
 
-def worker_words(source: Source, method: Method) -> list[bytes]:
+def worker_words(source: Streams, method: Method) -> list[bytes]:
     """Return the first bits that each of some workers gets, started by "fork" or "spawn"."""
     context: Any = multiprocessing.get_context(method)
     found = []
@@ -54,5 +58,5 @@ def worker_words(source: Source, method: Method) -> list[bytes]:
     return found
 
 
-def _send(pipe: Connection, source: Source) -> None:
+def _send(pipe: Connection, source: Streams) -> None:
     pipe.send_bytes(first_words(source))

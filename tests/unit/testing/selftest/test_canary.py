@@ -24,4 +24,4 @@ def test_every_broken_sampler_is_among_them() -> None:
 def test_names_are_words() -> None:
     names = [canary.name for canary in canaries()]
     assert "wrong gamma shape, n = 16" in names
-    assert "generator, eight rounds" in names
+    assert "streams, short key" in names

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from vecveil.mechanisms import MECHANISMS
+from vecveil.mechanisms.draws import Draws
 from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import NoiseShape
@@ -21,24 +22,24 @@ from vecveil.testing.selftest.subjects import subject_of
 class Half(LaplaceMechanism):
     """Adds half of the noise."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
-        return (embeddings + super().perturb(embeddings, rng)) / 2
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
+        return np.asarray((embeddings + super().release(embeddings, draws)) / 2)
 
 
 class Raising(LaplaceMechanism):
     """Fails in many dimensions."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         if self.dimensions > 2:
             raise RuntimeError("too many dimensions")
-        return super().perturb(embeddings, rng)
+        return super().release(embeddings, draws)
 
 
 class Holes(MahalanobisMechanism):
     """Releases numbers that are none."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
-        return np.nan * super().perturb(embeddings, rng)
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
+        return np.nan * super().release(embeddings, draws)
 
 
 def few() -> Iterator[Canary]:
@@ -62,9 +63,9 @@ def test_right_mechanisms_pass() -> None:
     result = SelfTest(samples=4000, seed=1).run()
     assert result.passed, result.failures
     tested = {finding.subject.partition(",")[0] for finding in result.findings}
-    assert tested == {"secure generator", "keyed generators", "laplace", "mahalanobis", "purkayastha"}
+    assert tested == {"secure streams", "keyed streams", "laplace", "mahalanobis", "purkayastha"}
     assert result.settings["seed"] == 1
-    assert set(result.versions) == {"python", "system", "vecveil", "numpy", "randomgen", "scipy"}
+    assert set(result.versions) == {"python", "system", "vecveil", "numpy", "cryptography", "scipy"}
 
 
 def test_a_seed_repeats_a_run() -> None:
@@ -101,7 +102,7 @@ def test_an_error_in_one_mechanism_does_not_stop_the_others(monkeypatch: pytest.
 def test_a_mechanism_that_releases_no_numbers_fails_by_every_road(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, mahalanobis=f"{__name__}:Holes", holes=f"{__name__}:Holes")
     result = SelfTest(mechanisms=("mahalanobis", "holes"), samples=4000, seed=0).run()
-    tested = {finding.subject for finding in result.findings} - {"secure generator", "keyed generators"}
+    tested = {finding.subject for finding in result.findings} - {"secure streams", "keyed streams"}
     assert {finding.subject for finding in result.failures} == tested
 
 

@@ -1,20 +1,19 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from vecveil.core.errors import VecveilError
-from vecveil.core.randomness import secure_generator
+from vecveil.core.randomness import RowStreams, fresh_streams
 from vecveil.testing.selftest.workers import WORKERS, worker_words
 
 
-def failing() -> np.random.Generator:
+def failing(rows: int) -> RowStreams:
     raise SystemExit(3)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_each_worker_answers(method: str) -> None:
-    words = worker_words(secure_generator, "fork" if method == "fork" else "spawn")
+    words = worker_words(fresh_streams, "fork" if method == "fork" else "spawn")
     assert len(set(words)) == WORKERS
     assert {len(word) for word in words} == {32}
 

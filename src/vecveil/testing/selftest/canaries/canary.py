@@ -10,9 +10,9 @@ import numpy as np
 
 from vecveil.mechanisms import Mechanism
 from vecveil.shapes import NoiseShape
-from vecveil.testing.selftest.canaries import additive, directional, elliptical, generators
+from vecveil.testing.selftest.canaries import additive, directional, elliptical, streams
 from vecveil.testing.selftest.subjects import Law, Subject, subject_of, uneven_shapes
-from vecveil.testing.selftest.workers import Source
+from vecveil.testing.selftest.workers import Streams
 
 DIMENSIONS = 16
 """Few enough for every flaw to show."""
@@ -41,7 +41,7 @@ _DIRECTIONAL = (
     directional.AngleBySide,
     directional.KeptLength,
 )
-_GENERATORS = (generators.inherited, generators.eight_rounds, generators.fixed_key)
+_STREAMS = (streams.held_key, streams.short_key, streams.stuck_rows, streams.no_cipher)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,12 +51,12 @@ class Canary:
     Attributes:
         name: What it is called.
         flaw: What is wrong with it.
-        broken: The mechanism in its shape, or the source of generators.
+        broken: The mechanism in its shape, or the source of streams.
     """
 
     name: str
     flaw: str
-    broken: Subject | Source
+    broken: Subject | Streams
 
 
 def canaries() -> Iterator[Canary]:
@@ -73,8 +73,8 @@ def canaries() -> Iterator[Canary]:
     # At a small epsilon, its inverse is a large concentration: little noise where much was promised.
     yield _canary(directional.VonMisesFisher, plain, "angular", epsilon=0.1)
     yield _canary(additive.NormalNoise, NoiseShape(variances=np.ones(2)), law=None)
-    for source in _GENERATORS:
-        yield Canary(name=f"generator, {_words(source.__name__)}", flaw=_flaw(source), broken=source)
+    for source in _STREAMS:
+        yield Canary(name=f"streams, {_words(source.__name__)}", flaw=_flaw(source), broken=source)
 
 
 def _canary(kind: type[Mechanism], shape: NoiseShape, law: Law | None, epsilon: float | None = None) -> Canary:

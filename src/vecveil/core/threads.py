@@ -1,0 +1,41 @@
+"""Work on many rows, in blocks that fit a core's own memory, on every core that this process may use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+Work = Callable[[slice], None]
+
+
+def cores() -> int:
+    """Return how many cores this process may use: as OMP_NUM_THREADS says, which engines set, or else the system."""
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_blocks(rows: int, block: int, work: Work) -> None:
+    """Call `work` for every block of rows; of several that fail, the first one's error is raised.
+
+    Threads are started for each call and end with it: none is there to be lost in a fork.
+
+    Args:
+        rows: How many rows there are.
+        block: Rows of a block.
+        work: Does one block; it may be called for two at the same time.
+    """
+    bounds = [*range(0, rows, block), rows]
+    blocks = [slice(start, stop) for start, stop in pairwise(bounds)]
+    workers = min(cores(), len(blocks))
+    if workers < 2:
+        for one in blocks:
+            work(one)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        # In order, so that the first block at fault is the one that is heard of; those not begun then never are.
+        for _ in pool.map(work, blocks):
+            pass

@@ -1,0 +1,47 @@
+"""Streams that must not be taken for secure ones."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.core.randomness import CIPHER_KEY_BYTES, RowStreams, Words, fresh_streams
+
+_HELD = secrets.token_bytes(CIPHER_KEY_BYTES)
+
+
+def held_key(rows: int) -> RowStreams:
+    """A key that a module holds: every call, and every worker that is forked, repeats the same noise."""
+    return RowStreams(_HELD, fresh_streams(rows).starts)
+
+
+def short_key(rows: int) -> RowStreams:
+    """AES with a key of 128 bits in place of 256."""
+    return _ShortKey(secrets.token_bytes(CIPHER_KEY_BYTES), fresh_streams(rows).starts)
+
+
+def stuck_rows(rows: int) -> RowStreams:
+    """One stream for all rows of a batch."""
+    return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), np.zeros((rows, 2), dtype="<u8"))
+
+
+def no_cipher(rows: int) -> RowStreams:
+    """A generator for simulations, which can be predicted from what it puts out."""
+    return _NoCipher(secrets.token_bytes(CIPHER_KEY_BYTES), fresh_streams(rows).starts)
+
+
+class _ShortKey(RowStreams):
+    def __init__(self, key: bytes, starts: Words) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        super().__init__(key, starts)
+        self._encryptor = Cipher(algorithms.AES128(key[:16]), modes.ECB()).encryptor()
+
+
+class _NoCipher(RowStreams):
+    def words(self, first: int, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
+        asked = range(len(self)) if rows is None else rows
+        seeds = [[int.from_bytes(self.key), first, int(row)] for row in asked]
+        return np.array([np.random.PCG64(seed).random_raw(2 * blocks) for seed in seeds], dtype="<u8")

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.threads import cores, in_blocks
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+@pytest.mark.parametrize(("rows", "block"), [(0, 4), (1, 4), (4, 4), (10, 4), (100, 1)])
+def test_every_row_is_done_once(monkeypatch: pytest.MonkeyPatch, threads: str, rows: int, block: int) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    done = [0] * rows
+
+    def work(part: slice) -> None:
+        for row in range(part.start, part.stop):
+            done[row] += 1
+
+    in_blocks(rows, block, work)
+    assert done == [1] * rows
+
+
+def test_the_cores_are_used_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    seen: set[int] = set()
+    both = threading.Barrier(2, timeout=20)
+
+    def work(part: slice) -> None:
+        both.wait()
+        seen.add(threading.get_ident())
+
+    in_blocks(2, 1, work)
+    assert len(seen) == 2
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    assert cores() >= 1
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert cores() >= 1
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_first_block_at_fault_is_the_one_that_is_heard_of(monkeypatch: pytest.MonkeyPatch, threads: str) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+
+    def work(part: slice) -> None:
+        if part.start >= 30:
+            raise InvalidInputError(f"row {part.start}")
+
+    with pytest.raises(InvalidInputError, match="row 30"):
+        in_blocks(100, 10, work)
