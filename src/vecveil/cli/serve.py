@@ -46,6 +46,13 @@ if TYPE_CHECKING:
 @ledger_option
 @no_ledger_option
 @click.option("--max-body", default=32, show_default=True, type=click.IntRange(min=1), help="Longest request, in MiB.")
+@click.option(
+    "--max-held",
+    default=256,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Requests that are worked on at the same time, in MiB; more are turned away.",
+)
 @click.option("--tokens", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by.")
 @click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
 def serve(
@@ -67,6 +74,7 @@ def serve(
     ledger: str | None,
     no_ledger: bool,
     max_body: int,
+    max_held: int,
     tokens: str,
     embedder: str | None,
 ) -> None:
@@ -88,6 +96,8 @@ def serve(
 
     if fresh_noise and key_file is not None:
         raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
+    if max_held < max_body:
+        raise InvalidInputError(f"--max-held must be at least --max-body, got {max_held} and {max_body}")
     veil = Veil.load(veil_folder)
     literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
     guard = Guard(
@@ -105,6 +115,7 @@ def serve(
         timeout=timeout,
         encoding=tokens,
         body_bytes=max_body * 2**20,
+        held_bytes=max_held * 2**20,
     )
     clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
     if clients.open:

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
+from vecveil.service.bodies import Bodies
 from vecveil.service.figures import LOGGER, Figures
 from vecveil.service.gateway import Gateway
 from vecveil.service.messages import read_request
@@ -28,6 +29,7 @@ CREATED = 0
 def create_app(gateway: Gateway) -> FastAPI:
     """Return the application."""
     figures = Figures()
+    bodies = Bodies(longest=gateway.settings.body_bytes, most=gateway.settings.held_bytes)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
@@ -58,13 +60,13 @@ def create_app(gateway: Gateway) -> FastAPI:
     async def embeddings(request: Request) -> Response:
         """Return protected vectors."""
         policy = gateway.policy(request.headers.get("authorization"))
-        body = await _body(request, gateway.settings.body_bytes)
-        # Reading a large one takes seconds, in which no one else would be answered.
-        asked = await asyncio.to_thread(read_request, body) if len(body) > LARGE else read_request(body)
-        treatment = policy.treatment(asked.model)
-        number = len(asked.inputs)
-        request.scope["facts"] = {"client": policy.client.name, "inputs": number, "treatment": treatment}
-        written = await policy.answer(asked)
+        async with bodies.of(request) as body:
+            # Reading a large one takes seconds, in which no one else would be answered.
+            asked = await asyncio.to_thread(read_request, body) if len(body) > LARGE else read_request(body)
+            treatment = policy.treatment(asked.model)
+            number = len(asked.inputs)
+            request.scope["facts"] = {"client": policy.client.name, "inputs": number, "treatment": treatment}
+            written = await policy.answer(asked)
         figures.vectors.labels(policy.client.name, treatment).inc(number)
         return Response(written, media_type=JSON)
 
@@ -97,21 +99,6 @@ def create_app(gateway: Gateway) -> FastAPI:
         return Response(figures.text(), media_type="text/plain; version=0.0.4")
 
     return app
-
-
-async def _body(request: Request, longest: int) -> bytes:
-    """Return the body of a request, or refuse it before more than `longest` bytes are held."""
-    too_long = RefusedError(413, f"the body must not be longer than {longest:,} bytes", code="request_too_large")
-    stated = request.headers.get("content-length", "")
-    if stated.isdigit() and int(stated) > longest:
-        raise too_long
-    parts, length = [], 0
-    async for part in request.stream():
-        length += len(part)
-        if length > longest:
-            raise too_long
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _model(name: str) -> dict[str, Any]:

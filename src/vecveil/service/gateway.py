@@ -36,6 +36,7 @@ class Settings:
         timeout: Seconds to wait for it.
         encoding: What arrays of tokens are encoded by, where a model here must read them as texts.
         body_bytes: Longest body of a request.
+        held_bytes: Bodies that are read or answered at the same time, in bytes; more are turned away with 503.
     """
 
     upstream: str | None = None
@@ -44,9 +45,10 @@ class Settings:
     timeout: float = 60.0
     encoding: str = "cl100k_base"
     body_bytes: int = 32 * 2**20
+    held_bytes: int = 256 * 2**20
 
     def __post_init__(self) -> None:
-        at_least(self.body_bytes, 1, "body_bytes")
+        at_least(self.held_bytes, at_least(self.body_bytes, 1, "body_bytes"), "held_bytes")
         positive(self.timeout, "timeout")
         if self.upstream is not None and not self.upstream.startswith(("http://", "https://")):
             raise InvalidInputError(f"upstream must start with http:// or https://, got {self.upstream!r}")

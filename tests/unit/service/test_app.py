@@ -17,6 +17,7 @@ from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.embedders import Fingerprint
 from vecveil.service.app import create_app
+from vecveil.service.bodies import Bodies
 from vecveil.service.clients import Client, Clients, hashed
 from vecveil.service.gateway import Gateway, Settings
 from vecveil.service.server import is_local, serve
@@ -224,6 +225,20 @@ def test_a_body_that_is_too_long_is_refused(guard: Guard, server: EmbeddingServe
         parts = (b"a" * 400 for _ in range(5))
         assert_refused(client.post("/v1/embeddings", content=parts), 413, "request_too_large")
         assert _embed(client, "a" * 100).status_code == 200
+
+
+def test_more_than_there_is_room_for_is_turned_away(
+    guard: Guard, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(Bodies):
+        def __post_init__(self) -> None:
+            self.held = self.most - 10
+
+    monkeypatch.setattr("vecveil.service.app.Bodies", Full)
+    with _asked(guard, server) as client:
+        answer = _embed(client)
+    assert_refused(answer, 503, "overloaded")
+    assert answer.headers["Retry-After"] == "1"
 
 
 def test_paths_and_methods_that_are_none_are_refused_in_the_same_form(client: TestClient) -> None:
