@@ -69,7 +69,7 @@ QUICK = Effort(
     seeds=(0,),
     mlc=GUIDE,
     adapted="epochs=2",
-    scratch="epochs=8,layers=1,width=128,vocabulary=2000,learning_rate=0.003,batch_size=32",
+    scratch="epochs=3,layers=1,width=128,vocabulary=2000,learning_rate=0.003,batch_size=32",
     literal=1,
     epsilons=2,
     words=2,
