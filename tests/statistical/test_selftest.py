@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from support.command_line import CommandLine
 
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.mechanisms import MECHANISMS
+from vecveil.mechanisms.draws import Draws
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import NoiseShape
 from vecveil.testing.selftest.canaries.canary import canaries
@@ -25,8 +26,8 @@ from vecveil.testing.selftest.subjects import Subject, subject_of, subjects_of
 class OneShort(MahalanobisMechanism):
     """Draws the radius as if there were one axis less."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
-        noise = super().perturb(embeddings, rng) - embeddings
+    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
+        noise = super().release(embeddings, draws) - embeddings
         return np.asarray(embeddings + noise * (self.variances.size - 1) / self.variances.size)
 
 

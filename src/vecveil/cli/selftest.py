@@ -14,7 +14,7 @@ from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
 
 
-@click.command(short_help="Test the installed mechanisms and the generator on this machine.")
+@click.command(short_help="Test the installed mechanisms and their noise on this machine.")
 @click.option(
     "--mechanism", "mechanisms", multiple=True, metavar="NAME", help=one_of_these("Test only this one", MECHANISMS)
 )
@@ -44,7 +44,7 @@ def selftest(
 ) -> None:
     """Test, with statistics, that noise has its law and that releases give away no more than promised.
 
-    Broken samplers and generators are tested as well, and must be caught. Ends with 0 if all is well, and with 1 if a
+    Broken samplers and streams are tested as well, and must be caught. Ends with 0 if all is well, and with 1 if a
     check fails or a broken part goes unseen. A pass is no proof of privacy; docs/selftest.md says what it is.
     """
     from vecveil.cli.selftest_results import canary_table, failure_lines, subject_table

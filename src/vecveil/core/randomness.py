@@ -29,7 +29,7 @@ class RowStreams:
     The blocks of a row are the encryptions of its start, of the number after it, and so on: no row depends on another,
     nor on its place among them. Two streams under one key overlap only where their starts are closer than a row is
     long. Starts that are counted lie 2^64 blocks apart; of n that are random, any two come that close with a chance of
-    about n²/2^119 for rows of 4,096 numbers.
+    about n²/2^117 for rows of 4,096 numbers.
     """
 
     def __init__(self, key: bytes, starts: Words) -> None:
@@ -43,15 +43,16 @@ class RowStreams:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def words(self, first: int, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
-        """Return the words of blocks `first` to `first + blocks` of each row, or of some rows."""
+    def words(self, first: int | Words, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
+        """Return the words of so many blocks from `first` on, which may differ by row; of all rows, or of some."""
         starts = self.starts if rows is None else self.starts[rows]
         numbers = np.empty((len(starts), blocks, WORDS_IN_BLOCK), dtype="<u8")
         if not numbers.size:
             return numbers.reshape(len(starts), WORDS_IN_BLOCK * blocks)
         numbers[:, :, 1] = starts[:, 1:]
         # A sum that runs over goes on at zero, and no two blocks of a row have the same number for that.
-        np.add(starts[:, :1], np.arange(first, first + blocks, dtype="<u8"), out=numbers[:, :, 0])
+        begin = starts[:, :1] + np.asarray(first, dtype="<u8").reshape(-1, 1)
+        np.add(begin, np.arange(blocks, dtype="<u8"), out=numbers[:, :, 0])
         encrypted = np.empty(numbers.nbytes + _LAST_BYTES, dtype=np.uint8)
         self._encryptor.update_into(numbers.reshape(-1).view(np.uint8).data, encrypted.data)
         return encrypted[: numbers.nbytes].view("<u8").reshape(len(starts), WORDS_IN_BLOCK * blocks)
@@ -86,10 +87,12 @@ def standard_normals(words: Words) -> Matrix:
     It is the method of Box and Muller: of each pair the one gives a distance from the origin and the other an angle θ.
     Cosine and sine come from the tangent of θ/2, which is one slow function in place of two.
     """
+    half = words.shape[1] // 2
+    # An odd last digit, so that the distance is never zero: a direction is taken.
+    words[:, :half] |= np.uint64(1 << 12)
     numbers = between_one_and_two(words)
-    half = numbers.shape[1] // 2
     diameters, tangents = numbers[:, :half], numbers[:, half:]
-    # 2 - u lies above 0 and reaches 1, so its logarithm is finite.
+    # 2 - u lies between 0 and 1 and reaches neither.
     np.subtract(2.0, diameters, out=diameters)
     np.log(diameters, out=diameters)
     diameters *= -8.0

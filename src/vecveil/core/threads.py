@@ -12,10 +12,10 @@ Work = Callable[[slice], None]
 
 def cores() -> int:
     """Return how many cores this process may use: as OMP_NUM_THREADS says, which engines set, or else the system."""
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    if told.isdecimal() and int(told) > 0:
-        return int(told)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # A list has one number for each level of threads within threads.
+    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return min(int(told), there) if told.isdecimal() and int(told) > 0 else there
 
 
 def in_blocks(rows: int, block: int, work: Work) -> None:

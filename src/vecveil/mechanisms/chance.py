@@ -53,13 +53,13 @@ class StreamChance:
 
     def __init__(self, streams: RowStreams, *, first: int) -> None:
         """Take numbers from `streams`, from block `first` on."""
-        self._streams, self._next = streams, first
+        self._streams, self._next = streams, np.full(len(streams), first, dtype="<u8")
 
     def __len__(self) -> int:
         return len(self._streams)
 
     def uniforms(self, rows: Rows) -> Vector:
-        """Return the next number of each of these rows; what the others would have had is left unused."""
+        """Return the next number of each of these rows."""
         return np.asarray(between_one_and_two(self._words(1, rows))[:, 0] - 1.0)
 
     def gammas(self, shape: float) -> Vector:
@@ -86,5 +86,7 @@ class StreamChance:
         return base * cubes
 
     def _words(self, blocks: int, rows: Rows) -> Words:
-        self._next += blocks
-        return self._streams.words(self._next - blocks, blocks, rows)
+        # Each row counts for itself: how often another one had to try again is no business of its.
+        first = self._next[rows]
+        self._next[rows] += np.uint64(blocks)
+        return self._streams.words(first, blocks, rows)

@@ -22,6 +22,9 @@ typical coordinate; what lies beyond is brought to the edge.
 
 GRIDS = tuple(_FINENESS)
 
+SMALLEST_STEP, LARGEST_STEP = 2.0**-1000, 2.0**900
+"""Beyond these, numbers run out before steps do."""
+
 _COARSE = 1.5 * 2**52
 """Of numbers about this large, neighbours differ by one."""
 
@@ -45,6 +48,8 @@ class Grid:
         one_of(self.kind, GRIDS, "grid")
         if math.frexp(positive(self.step, "step"))[0] != 0.5:
             raise InvalidInputError(f"the step of a grid must be a power of two, got {self.step!r}")
+        if not SMALLEST_STEP <= self.step <= LARGEST_STEP:
+            raise InvalidInputError(f"the step of a grid must lie between 2^-1000 and 2^900, got {self.step!r}")
         if self.kind != "int8":
             kind = np.finfo(self.kind)
             if not float(kind.smallest_subnormal) <= self.step <= float(kind.max) / self._outermost:
@@ -63,6 +68,7 @@ class Grid:
 
     def rounded(self, values: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return `values`, which are overwritten, on the grid: numbers, or whole steps where the kind is int8."""
+        values = np.asarray(values, dtype=np.float64)
         # A sum this large has no digits below the step left: it is rounded to the nearest multiple, and what was added
         # goes off again without a rest. Minus zero, which is no point of the grid, becomes zero on the way.
         values += _COARSE * self.step

@@ -39,7 +39,10 @@ class Mechanism(Protocol):
         ...
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
-        """Return `embeddings`, which are not checked here, with the noise of `draws`, in double precision."""
+        """Return `embeddings`, which are not checked here, with the noise of `draws`, in double precision.
+
+        Threads call it at the same time, each with rows of its own.
+        """
         ...
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
@@ -80,7 +83,7 @@ class Mechanism(Protocol):
 
 ASSUMPTIONS = (
     "each record is released once; k releases with fresh noise add up to k times the loss",
-    "the noise comes from a secure generator, or from a key that no one else has; real numbers are idealised: noise is "
+    "the noise comes from secure streams, or from a key that no one else has; real numbers are idealised: noise is "
     "drawn and added in float64",
     "the shape was chosen without looking at the record that is released",
 )

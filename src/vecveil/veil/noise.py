@@ -16,6 +16,9 @@ from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream
 
 TOKEN_BYTES = 16
 
+SCHEME = "aes-256"
+"""How noise is made of a key. Another way is another release of a record, so the names of its noise change with it."""
+
 
 class NoiseSource(Protocol):
     """Draws what a mechanism needs, and names what was drawn."""
@@ -35,7 +38,7 @@ class FreshNoise:
     """Noise under a new key of the operating system's at each call."""
 
     kind: ClassVar[str] = "fresh"
-    label: ClassVar[str] = "secure generator, drawn once per row"
+    label: ClassVar[str] = "secure streams, drawn once per row"
     by_row: ClassVar[bool] = True
 
     def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
@@ -89,7 +92,7 @@ class KeyedNoise:
 
     def __post_init__(self) -> None:
         # A key for this veil and this budget: another of either gives noise that has nothing to do with this.
-        context = f"{self.veil} {float(self.epsilon).hex()}".encode()
+        context = f"{SCHEME} {self.veil} {float(self.epsilon).hex()}".encode()
         object.__setattr__(self, "_release", Key(self.key.derive(b"vecveil release", context)))
         object.__setattr__(self, "_cipher", self._release.derive(b"vecveil cipher", b""))
 

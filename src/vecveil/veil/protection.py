@@ -60,7 +60,7 @@ class Protection:
         rng: np.random.Generator | None = None,
         grid: str = "float32",
     ) -> Protection:
-        """Return the protection with noise from a key, from a caller's generator, or from the secure one."""
+        """Return the protection with noise from a key, from a caller's generator, or from secure streams."""
         if key is not None and rng is not None:
             raise InvalidInputError("noise comes from a key or from a seeded generator, got both")
         noise: NoiseSource = FreshNoise()
@@ -109,7 +109,8 @@ class Protection:
             return embeddings(clean, first_row=first_row)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.einsum("ij,ij->i", clean, clean)
-            wrong = np.flatnonzero(~(np.abs(squares - 1) < 2 * LENGTH_TOLERANCE))
+            right = (squares >= (1 - LENGTH_TOLERANCE) ** 2) & (squares <= (1 + LENGTH_TOLERANCE) ** 2)
+            wrong = np.flatnonzero(~right)
         if wrong.size:
             # What is wrong in itself is said first.
             embeddings(clean, first_row=first_row)

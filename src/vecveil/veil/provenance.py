@@ -13,6 +13,7 @@ from vecveil.core.errors import InvalidInputError
 _PACKAGES = (
     "vecveil",
     "numpy",
+    "cryptography",
     "scipy",
     "scikit-learn",
     "torch",

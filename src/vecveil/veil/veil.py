@@ -156,12 +156,11 @@ class Veil:
         grid: str = "float32",
     ) -> Protection:
         """Return this veil at one budget, to release many batches with."""
+        chosen = self._budget(epsilon)
         if key is not None or rng is not None:
-            return Protection.of(self, epsilon=self._budget(epsilon), key=key, rng=rng, grid=grid)
+            return Protection.of(self, epsilon=chosen, key=key, rng=rng, grid=grid)
         # Made once: for a single vector, all this takes longer than its noise.
-        if (epsilon, grid) not in self._protections:
-            self._protections[epsilon, grid] = Protection.of(self, epsilon=self._budget(epsilon), grid=grid)
-        return self._protections[epsilon, grid]
+        return self._protections.get((chosen, grid), lambda: Protection.of(self, epsilon=chosen, grid=grid))
 
     def grid_at(self, epsilon: float, kind: str = "float32") -> Grid:
         """Return the grid that releases at `epsilon` are rounded to."""
@@ -199,11 +198,12 @@ class Veil:
 
     def mechanism_at(self, epsilon: float) -> Mechanism:
         """Return the mechanism of this veil at one budget."""
-        if epsilon not in self._mechanisms:
-            self._mechanisms[epsilon] = MECHANISMS.load(self.mechanism).for_shape(
-                epsilon=epsilon, variances=self.shape.variances, axes=self.shape.axes, centre=self.shape.centre
-            )
-        return self._mechanisms[epsilon]
+        kind, shape = MECHANISMS.load(self.mechanism), self.shape
+
+        def made() -> Mechanism:
+            return kind.for_shape(epsilon=epsilon, variances=shape.variances, axes=shape.axes, centre=shape.centre)
+
+        return self._mechanisms.get(budget(epsilon), made)
 
     def embedder(self, given: str | Embedder | None = None, *, cache: Path | None = None) -> Embedder:
         """Return the veil's embedder, or `given` if it is the same model at the same revision."""
@@ -256,8 +256,13 @@ class Veil:
         return Recent(KEPT)
 
     @cached_property
-    def _protections(self) -> Recent[tuple[float | None, str], Protection]:
+    def _protections(self) -> Recent[tuple[float, str], Protection]:
         return Recent(KEPT)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy gets: all but what is kept to be quick."""
+        kept = {"_mechanisms", "_protections"}
+        return {name: value for name, value in self.__dict__.items() if name not in kept}
 
     def _artifact(self) -> Artifact:
         tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "centre": self.shape.centre}

@@ -49,6 +49,19 @@ def test_draws_of_streams_depend_on_the_stream_alone(name: str) -> None:
     assert len(np.unique(whole.amounts)) == len(np.unique(whole.normals[:, 0])) == len(STARTS)
 
 
+def test_a_row_gets_the_same_whatever_others_had_to_try_again() -> None:
+    """Were blocks counted for all rows together, the same normals would come with other amounts in another batch."""
+    starts = [number.to_bytes(16, "little") for number in range(0, 200 * 2**64, 2**64)]
+
+    def taken(streams: RowStreams) -> np.ndarray:
+        chance, rows = StreamChance(streams, first=4), np.arange(len(streams))
+        return np.stack([chance.gammas(2.0), chance.uniforms(rows), chance.gammas(1.0)], axis=1)
+
+    whole = taken(_streams(starts))
+    for row, start in enumerate(starts):
+        np.testing.assert_array_equal(taken(_streams([start]))[0], whole[row])
+
+
 def test_an_odd_number_of_normals_is_drawn_too() -> None:
     mechanism = MECHANISMS.load("laplace").for_shape(epsilon=5.0, variances=np.ones(7), axes=None, centre=None)
     assert fresh_draws(mechanism, 3).normals.shape == (3, 7)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from support.veils import made_veil, rotated_shape, unit_vectors
 
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError, UnknownNameError, VecveilError
+from vecveil.core.key import Key
 from vecveil.embedders import Fingerprint
 from vecveil.shapes import NoiseShape
 from vecveil.veil import Veil
@@ -328,3 +332,29 @@ def test_a_noise_ratio_can_be_asked_of_every_mechanism_at_common_sizes(mechanism
     veil = made_veil(mechanism=mechanism, dimensions=dimensions, shape=NoiseShape(variances=np.ones(dimensions)))
     sheet = veil.guarantee(epsilon=veil.epsilon_for(noise_ratio=0.7))
     assert sheet.dials.noise_ratio == pytest.approx(0.7)
+
+
+def test_a_veil_that_was_used_can_be_copied_and_sent() -> None:
+    veil, vectors = made_veil(epsilon=30.0), unit_vectors(5)
+    key = Key(bytes(range(32)))
+    wanted = veil.perturb(vectors, key=key)
+    veil.perturb(vectors)
+    sent = pickle.loads(pickle.dumps(veil))  # noqa: S301
+    for copied in (copy.deepcopy(veil), copy.copy(veil), sent):
+        np.testing.assert_array_equal(copied.perturb(vectors, key=key), wanted)
+        assert copied.perturb(vectors).shape == vectors.shape
+
+
+@pytest.mark.parametrize("epsilon", [True, [1.0], "1", np.ones(2)])
+def test_a_budget_that_is_no_number_is_refused_whatever_was_asked_for_before(epsilon: Any) -> None:
+    veil, vectors = made_veil(), unit_vectors(5)
+    veil.perturb(vectors, epsilon=1.0)
+    with pytest.raises(InvalidInputError, match="epsilon must be a number"):
+        veil.perturb(vectors, epsilon=epsilon)
+
+
+def test_many_threads_may_ask_for_many_budgets() -> None:
+    veil, vectors = made_veil(), unit_vectors(3)
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda number: veil.perturb(vectors, epsilon=1.0 + number % 35).shape, range(600)))
+    assert set(found) == {vectors.shape}

@@ -20,6 +20,7 @@ from vecveil.testing.selftest.examination import examine
 from vecveil.testing.selftest.finding import BREAKDOWN, Finding, Mishap, collected
 from vecveil.testing.selftest.in_use import in_use
 from vecveil.testing.selftest.law import FEWEST_ROWS
+from vecveil.testing.selftest.released import released_findings
 from vecveil.testing.selftest.result import CanaryOutcome, SelfTestResult, level_of
 from vecveil.testing.selftest.streams import keyed_findings, stream_findings
 from vecveil.testing.selftest.subjects import DIMENSIONS, MORE_DIMENSIONS, Subject, subject_of, subjects_of
@@ -33,7 +34,7 @@ PACKAGES = ("vecveil", "numpy", "cryptography", "scipy")
 
 @dataclass(frozen=True, kw_only=True)
 class SelfTest:
-    """An audit of the installed mechanisms and of the generator, on this machine.
+    """An audit of the installed mechanisms and of where their noise comes from, on this machine.
 
     Attributes:
         mechanisms: Names of the mechanisms; all that are registered where empty.
@@ -67,7 +68,11 @@ class SelfTest:
         """
         _require_scipy()
         source = _source(self.seed)
-        findings = collected("secure streams", stream_findings()) + collected("keyed streams", keyed_findings())
+        findings = [
+            *collected("secure streams", stream_findings()),
+            *collected("keyed streams", keyed_findings()),
+            *collected("releases", released_findings()),
+        ]
         subjects, mishaps = self._subjects()
         findings += mishaps
         for subject in progress(subjects, label="testing mechanisms", total=len(subjects)):

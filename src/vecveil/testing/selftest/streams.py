@@ -6,7 +6,16 @@ import multiprocessing
 import secrets
 from collections.abc import Iterator, Sequence
 
-from vecveil.core.randomness import CIPHER_KEY_BYTES, START_BYTES, RowStreams, fresh_streams, keyed_streams
+import numpy as np
+
+from vecveil.core.randomness import (
+    CIPHER_KEY_BYTES,
+    START_BYTES,
+    WORDS_IN_BLOCK,
+    RowStreams,
+    fresh_streams,
+    keyed_streams,
+)
 from vecveil.testing.selftest.aes import encrypted
 from vecveil.testing.selftest.finding import Finding
 from vecveil.testing.selftest.workers import Method, Streams, first_words, worker_words
@@ -31,8 +40,8 @@ def stream_findings(
 ) -> Iterator[Finding]:
     """Yield the findings about the streams that `source` returns. None has a chance worth the name in it."""
     yield _finding(subject, "AES-256 key stream", _is_aes(source(3)))
-    rows = [row.tobytes() for row in source(MANY).words(0, 1)]
-    yield _finding(subject, "no two rows alike", len(set(rows)) == len(rows))
+    blocks = source(MANY).words(0, MANY).reshape(-1, WORDS_IN_BLOCK)
+    yield _finding(subject, "no two blocks alike", len(np.unique(blocks, axis=0)) == len(blocks))
     words = [first_words(source) for _ in range(MANY)]
     yield _finding(subject, "no two keys alike", len(set(words)) == len(words))
     for method in methods:

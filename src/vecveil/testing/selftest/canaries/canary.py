@@ -41,7 +41,13 @@ _DIRECTIONAL = (
     directional.AngleBySide,
     directional.KeptLength,
 )
-_STREAMS = (streams.held_key, streams.short_key, streams.stuck_rows, streams.no_cipher)
+_STREAMS = (
+    streams.held_key,
+    streams.short_key,
+    streams.stuck_rows,
+    streams.overlapping_rows,
+    streams.no_cipher,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

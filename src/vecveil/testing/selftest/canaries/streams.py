@@ -27,6 +27,13 @@ def stuck_rows(rows: int) -> RowStreams:
     return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), np.zeros((rows, 2), dtype="<u8"))
 
 
+def overlapping_rows(rows: int) -> RowStreams:
+    """Streams that begin a few blocks apart: one row's noise goes on in the next."""
+    starts = np.zeros((rows, 2), dtype="<u8")
+    starts[:, 0] = np.arange(0, 100 * rows, 100)
+    return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), starts)
+
+
 def no_cipher(rows: int) -> RowStreams:
     """A generator for simulations, which can be predicted from what it puts out."""
     return _NoCipher(secrets.token_bytes(CIPHER_KEY_BYTES), fresh_streams(rows).starts)
@@ -41,7 +48,7 @@ class _ShortKey(RowStreams):
 
 
 class _NoCipher(RowStreams):
-    def words(self, first: int, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
+    def words(self, first: int | Words, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
         asked = range(len(self)) if rows is None else rows
-        seeds = [[int.from_bytes(self.key), first, int(row)] for row in asked]
+        seeds = [[int.from_bytes(self.key), int(np.ravel(first)[0]), int(row)] for row in asked]
         return np.array([np.random.PCG64(seed).random_raw(2 * blocks) for seed in seeds], dtype="<u8")
