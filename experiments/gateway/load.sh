@@ -1,7 +1,7 @@
 #!/bin/sh
-# The figures of docs/measurements.md "The gateway under load": load.sh OUT [SECONDS]. Needs wrk.
+# The figures of docs/measurements.md "The gateway under load": load.sh OUT [SECONDS [ROUNDS]]. Needs wrk.
 set -eu
-here=$(dirname "$0") out=$1 seconds=${2:-60}
+here=$(dirname "$0") out=$1 seconds=${2:-60} rounds=${3:-1}
 mkdir -p "$out"
 python "$here/veil.py" "$out/stub.veil"
 rm -f "$out"/clients.toml "$out"/ledger.sqlite*
@@ -22,7 +22,7 @@ measure() { # MODEL NAME
 }
 measure stub:query "not protected"
 measure stub "protected, keyed, on record"
-measure stub "protected, again"
+for round in $(seq "$rounds"); do measure stub "protected, again, round $round"; done
 kill -TERM $gateway
 wait $gateway || true
 vecveil ledger check

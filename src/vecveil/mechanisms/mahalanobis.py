@@ -16,6 +16,7 @@ from vecveil.core.checks import budget, orthonormal, point, positive, variances
 from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws, generator_draws
+from vecveil.mechanisms.few_axes import FewAxes
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
 from vecveil.mechanisms.spherical import radii, spherical_log_density, spherical_noise
 
@@ -56,8 +57,8 @@ class MahalanobisMechanism:
 
     @property
     def width(self) -> int:
-        """Number of standard normals of each row: one for each released axis."""
-        return self._deviations.size
+        """Number of standard normals of each row: one for each released axis, or for each coordinate."""
+        return self._deviations.size if self._few_axes is None else self.variances.size
 
     def amounts(self, chance: Chance) -> Vector:
         """Return the length, in Mahalanobis norm, of the noise of each row."""
@@ -70,6 +71,8 @@ class MahalanobisMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`, in double precision."""
+        if self._few_axes is not None:
+            return self._few_axes.release(embeddings, draws)
         noise = spherical_noise(draws)
         noise *= self._deviations
         if self._released.all():
@@ -127,6 +130,10 @@ class MahalanobisMechanism:
     @cached_property
     def _released(self) -> NDArray[np.bool_]:
         return np.isfinite(self.variances)
+
+    @cached_property
+    def _few_axes(self) -> FewAxes | None:
+        return None if self.axes is None else FewAxes.of(self.variances, self.axes, self.centre)
 
     @cached_property
     def _deviations(self) -> Vector:

@@ -32,7 +32,7 @@ from vecveil.veil.provenance import installed_versions
 
 T = TypeVar("T")
 
-REVISION = 1
+REVISION = 2
 """Raised when something that was measured before would be measured differently: nothing old is taken for new."""
 
 NEAREST = "nearest"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,7 +12,11 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.randomness import CIPHER_KEY_BYTES, START_BYTES, RowStreams, fresh_streams, keyed_streams
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.draws import stream_draws
+from vecveil.mechanisms.grid import Grid
 from vecveil.testing.selftest.subjects import Subject
+
+SIGNAL = 1.0
+"""Length for which the grid is made: known before, and the same whatever is released."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +32,12 @@ class InUse:
     keyed: bool = False
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
-        """Return a noisy copy; the generator gives no more than the key, so that a run can be repeated."""
+        """Return a noisy copy on the grid; the generator gives no more than the key, so that a run can be repeated."""
         streams = self._streams(len(embeddings), rng)
-        return self.mechanism.release(embeddings, stream_draws(self.mechanism, streams)).astype(embeddings.dtype)
+        released = self.mechanism.release(embeddings, stream_draws(self.mechanism, streams))
+        # Without the grid, the last bits of a double tell of what was taken away along axes that are not released.
+        grid = Grid.of("float32", coordinate=self.mechanism.released_length(SIGNAL) / math.sqrt(released.shape[1]))
+        return grid.rounded(released).astype(embeddings.dtype)
 
     def _streams(self, rows: int, rng: np.random.Generator) -> RowStreams:
         key = rng.bytes(CIPHER_KEY_BYTES)

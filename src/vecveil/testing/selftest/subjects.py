@@ -92,14 +92,17 @@ def subject_of(
 
 
 def uneven_shapes(dimensions: int) -> dict[str, NoiseShape]:
-    """Return a diagonal shape, a rotated one, and one with axes that are not released."""
+    """Return a diagonal shape, a rotated one, one with axes that are not released, and one with all but two alike."""
     variances = uneven(dimensions)
     erased = variances.copy()
     erased[: max(1, dimensions // 8)] = np.inf
+    few = np.full(dimensions, 0.5)
+    few[:2] = np.inf, 5.0
     return {
         "diagonal": NoiseShape(variances=variances),
         "rotated": NoiseShape(variances=variances, axes=turned(dimensions)),
         "partly unreleased": NoiseShape(variances=erased, centre=np.full(dimensions, 0.1)),
+        "few uneven axes": NoiseShape(variances=few, axes=turned(dimensions), centre=np.full(dimensions, 0.1)),
     }
 
 

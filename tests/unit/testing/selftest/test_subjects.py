@@ -45,9 +45,11 @@ def test_a_mechanism_that_takes_a_shape_is_tested_in_all_of_them() -> None:
         "mahalanobis, diagonal, n = 2",
         "mahalanobis, rotated, n = 2",
         "mahalanobis, partly unreleased, n = 2",
+        "mahalanobis, few uneven axes, n = 2",
         "mahalanobis, diagonal, n = 384",
         "mahalanobis, rotated, n = 384",
         "mahalanobis, partly unreleased, n = 384",
+        "mahalanobis, few uneven axes, n = 384",
     ]
 
 

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vecveil.mechanisms.draws import Draws, generator_draws
+from vecveil.mechanisms.few_axes import FewAxes
+from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
+
+DIMENSIONS = 12
+AXES = np.linalg.qr(np.random.default_rng(0).standard_normal((DIMENSIONS, DIMENSIONS)))[0]
+CENTRE = np.linspace(-1, 1, DIMENSIONS)
+VECTORS = np.random.default_rng(1).standard_normal((40, DIMENSIONS))
+
+
+def _variances(**changed: float) -> np.ndarray:
+    variances = np.full(DIMENSIONS, 0.5)
+    for place, value in changed.items():
+        variances[int(place[1:])] = value
+    return variances
+
+
+CASES = {
+    "none": _variances(),
+    "wide": _variances(_3=8.0),
+    "narrow and wide": _variances(_0=0.01, _11=3.0),
+    "unreleased": _variances(_2=np.inf, _7=np.inf),
+    "all sorts": _variances(_2=np.inf, _5=9.0, _8=0.1),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_the_symmetric_root_of_the_shape_applied_to_the_normals(case: str) -> None:
+    """Written out with whole matrices: normals along the released axes, of the right length, stretched."""
+    variances = CASES[case]
+    mechanism = MahalanobisMechanism(epsilon=3.0, variances=variances, axes=AXES, centre=CENTRE)
+    assert mechanism.width == DIMENSIONS
+    draws = generator_draws(mechanism, len(VECTORS), np.random.default_rng(2))
+    released = np.isfinite(variances)
+    coordinates = draws.normals @ AXES
+    coordinates[:, ~released] = 0
+    coordinates *= (draws.amounts / np.linalg.norm(coordinates, axis=1))[:, None]
+    coordinates *= np.where(released, np.sqrt(np.where(released, variances, 1)), 0)
+    wanted = VECTORS @ AXES + coordinates
+    wanted[:, ~released] = (CENTRE @ AXES)[~released]
+    found = mechanism.release(VECTORS, Draws(draws.normals.copy(), draws.amounts))
+    np.testing.assert_allclose(found @ AXES, wanted, atol=1e-12)
+
+
+def test_the_length_of_the_noise_is_the_amount() -> None:
+    mechanism = MahalanobisMechanism(epsilon=3.0, variances=CASES["all sorts"], axes=AXES, centre=CENTRE)
+    draws = generator_draws(mechanism, len(VECTORS), np.random.default_rng(2))
+    amounts = draws.amounts.copy()
+    np.testing.assert_allclose(mechanism.distance(mechanism.release(VECTORS, draws), VECTORS), amounts)
+
+
+def test_what_is_not_released_has_no_part_in_the_release() -> None:
+    mechanism = MahalanobisMechanism(epsilon=3.0, variances=CASES["all sorts"], axes=AXES, centre=CENTRE)
+    moved = VECTORS + 5 * AXES[:, 2]
+    one, other = (
+        mechanism.release(vectors, generator_draws(mechanism, len(VECTORS), np.random.default_rng(3)))
+        for vectors in (VECTORS, moved)
+    )
+    np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_many_uneven_axes_are_turned_as_a_whole() -> None:
+    assert FewAxes.of(_variances(_0=1.0, _1=2.0, _2=3.0, _3=4.0), AXES, None) is None
+    mechanism = MahalanobisMechanism(epsilon=3.0, variances=np.geomspace(0.1, 1, DIMENSIONS), axes=AXES)
+    assert mechanism.width == DIMENSIONS
+    erased = np.geomspace(0.1, 1, DIMENSIONS)
+    erased[0] = np.inf
+    assert MahalanobisMechanism(epsilon=3.0, variances=erased, axes=AXES).width == DIMENSIONS - 1
