@@ -63,9 +63,14 @@ def fresh_streams(rows: int) -> RowStreams:
 
     Take new ones for each release, and never keep them across a fork: forked workers would repeat each other's noise.
     """
+    return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
+
+
+def counted_starts(rows: int) -> Words:
+    """Return where so many streams of one key begin that is used for these alone: 2^64 blocks apart."""
     starts = np.zeros((rows, WORDS_IN_BLOCK), dtype="<u8")
     starts[:, 1] = np.arange(rows)
-    return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), starts)
+    return starts
 
 
 def keyed_streams(key: bytes, starts: Sequence[bytes]) -> RowStreams:

@@ -73,13 +73,14 @@ def test_more_rows_than_the_database_takes_at_once_are_read_and_written_in_porti
         assert store.present("notes", asked) == {"note-0", "note-1", "note-2"}
 
 
+def broken(*arguments: object, **options: object) -> None:
+    raise InternalError(PRIVATE_WORD)
+
+
 def test_what_the_library_says_is_not_repeated(
     place: ChromaPlace, guard: Guard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.fill("notes", unit_vectors(3))
-
-    def broken(*arguments: object, **options: object) -> None:
-        raise InternalError(PRIVATE_WORD)
 
     with place.opened() as store:
         monkeypatch.setattr(Collection, "get", broken)
@@ -92,9 +93,6 @@ def test_an_error_is_not_taken_for_a_collection_that_is_not_there(
     place: ChromaPlace, guard: Guard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.fill("notes", unit_vectors(3))
-
-    def broken(*arguments: object, **options: object) -> None:
-        raise InternalError(PRIVATE_WORD)
 
     with place.opened() as store:
         monkeypatch.setattr(Client, "get_collection", broken)

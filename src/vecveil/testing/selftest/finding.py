@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Self
 
 BREAKDOWN = "works at all"
 """The check that fails where there is an error in place of a p-value."""
@@ -32,6 +33,11 @@ class Finding:
         # NaN is below no level, and would pass.
         if math.isnan(self.pvalue):
             object.__setattr__(self, "pvalue", 0.0)
+
+    @classmethod
+    def without_chance(cls, subject: str, check: str, right: bool) -> Self:
+        """Return what a check says that is right or wrong for sure."""
+        return cls(subject=subject, check=check, pvalue=float(right))
 
 
 class Mishap:

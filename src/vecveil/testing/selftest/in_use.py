@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.randomness import CIPHER_KEY_BYTES, START_BYTES, RowStreams, fresh_streams, keyed_streams
+from vecveil.core.randomness import CIPHER_KEY_BYTES, START_BYTES, RowStreams, counted_starts, keyed_streams
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.draws import stream_draws
 from vecveil.mechanisms.grid import Grid
@@ -43,7 +43,7 @@ class InUse:
         key = rng.bytes(CIPHER_KEY_BYTES)
         if self.keyed:
             return keyed_streams(key, [rng.bytes(START_BYTES) for _ in range(rows)])
-        return RowStreams(key, fresh_streams(rows).starts)
+        return RowStreams(key, counted_starts(rows))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.mechanism, name)

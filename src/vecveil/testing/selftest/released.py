@@ -28,19 +28,18 @@ def released_findings() -> Iterator[Finding]:
     veil = _veil()
     names = [b"record %d" % row for row in range(ROWS)]
     first, second = (_released(veil.protection(), None) for _ in range(2))
-    yield _finding("no two rows alike, fresh noise", _all_differ(first))
-    yield _finding("no two releases alike", _all_differ(np.concatenate([first, second])))
+    yield Finding.without_chance(SUBJECT, "no two rows alike, fresh noise", _all_differ(first))
+    yield Finding.without_chance(SUBJECT, "no two releases alike", _all_differ(np.concatenate([first, second])))
     keyed = veil.protection(key=Key.new())
     once, again = (_released(keyed, names) for _ in range(2))
-    yield _finding("no two rows alike, noise from a key", _all_differ(once))
-    yield _finding("the same again with a key", np.array_equal(once, again))
+    yield Finding.without_chance(SUBJECT, "no two rows alike, noise from a key", _all_differ(once))
+    yield Finding.without_chance(SUBJECT, "the same again with a key", np.array_equal(once, again))
     parts = [_released(keyed, names[start : start + 100]) for start in range(0, ROWS, 100)]
-    yield _finding("the same in parts", np.array_equal(once, np.concatenate(parts)))
-    yield _finding("nothing in common with another key", _all_differ(_joined(once, veil, names)))
-
-
-def _joined(once: NDArray[np.float32], veil: Veil, names: list[bytes]) -> NDArray[np.float32]:
-    return np.concatenate([once, _released(veil.protection(key=Key.new()), names)])
+    yield Finding.without_chance(SUBJECT, "the same in parts", np.array_equal(once, np.concatenate(parts)))
+    other = _released(veil.protection(key=Key.new()), names)
+    yield Finding.without_chance(
+        SUBJECT, "nothing in common with another key", _all_differ(np.concatenate([once, other]))
+    )
 
 
 def _released(protection: Protection, names: list[bytes] | None) -> NDArray[np.float32]:
@@ -66,7 +65,3 @@ def _veil() -> Veil:
         ),
         epsilon=2.0 * DIMENSIONS,
     )
-
-
-def _finding(check: str, right: bool) -> Finding:
-    return Finding(subject=SUBJECT, check=check, pvalue=float(right))

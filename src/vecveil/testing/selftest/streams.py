@@ -39,22 +39,22 @@ def stream_findings(
     source: Streams = fresh_streams, *, subject: str = "secure streams", methods: Sequence[Method] = METHODS
 ) -> Iterator[Finding]:
     """Yield the findings about the streams that `source` returns. None has a chance worth the name in it."""
-    yield _finding(subject, "AES-256 key stream", _is_aes(source(3)))
+    yield Finding.without_chance(subject, "AES-256 key stream", _is_aes(source(3)))
     blocks = source(MANY).words(0, MANY).reshape(-1, WORDS_IN_BLOCK)
-    yield _finding(subject, "no two blocks alike", len(np.unique(blocks, axis=0)) == len(blocks))
+    yield Finding.without_chance(subject, "no two blocks alike", len(np.unique(blocks, axis=0)) == len(blocks))
     words = [first_words(source) for _ in range(MANY)]
-    yield _finding(subject, "no two keys alike", len(set(words)) == len(words))
+    yield Finding.without_chance(subject, "no two keys alike", len(set(words)) == len(words))
     for method in methods:
         if method in multiprocessing.get_all_start_methods():
             drawn = [*worker_words(source, method), first_words(source)]
-            yield _finding(subject, f"no two workers alike ({method})", len(set(drawn)) == len(drawn))
+            yield Finding.without_chance(subject, f"no two workers alike ({method})", len(set(drawn)) == len(drawn))
 
 
 def keyed_findings() -> Iterator[Finding]:
     """Yield what is found about streams of a key that begin where they are told to."""
     starts = [secrets.token_bytes(START_BYTES), bytes(START_BYTES), LAST_START]
     streams = keyed_streams(secrets.token_bytes(CIPHER_KEY_BYTES), starts)
-    yield _finding("keyed streams", "AES-256 key stream", _is_aes(streams))
+    yield Finding.without_chance("keyed streams", "AES-256 key stream", _is_aes(streams))
 
 
 def _is_aes(streams: RowStreams) -> bool:
@@ -69,7 +69,3 @@ def _numbered(start: bytes, block: int) -> bytes:
     """Return the number of a block: its lower half is counted on, and begins anew at the end."""
     lower = (int.from_bytes(start[:8], "little") + block) % 2**64
     return lower.to_bytes(8, "little") + start[8:]
-
-
-def _finding(subject: str, check: str, right: bool) -> Finding:
-    return Finding(subject=subject, check=check, pvalue=float(right))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from vecveil.core.randomness import RowStreams, fresh_streams, keyed_streams
+from vecveil.core.randomness import RowStreams, counted_starts, keyed_streams
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.draws import Draws, stream_draws
 from vecveil.testing.selftest.released import released_findings
@@ -23,7 +23,7 @@ def test_releases_share_nothing() -> None:
 
 def test_noise_that_each_block_repeats_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def repeated(_: FreshNoise, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
-        return stream_draws(mechanism, RowStreams(KEY, fresh_streams(len(records)).starts))
+        return stream_draws(mechanism, RowStreams(KEY, counted_starts(len(records))))
 
     monkeypatch.setattr(FreshNoise, "draws", repeated)
     assert failures() == {"no two rows alike, fresh noise", "no two releases alike"}

@@ -7,19 +7,19 @@ import secrets
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.randomness import CIPHER_KEY_BYTES, RowStreams, Words, fresh_streams
+from vecveil.core.randomness import CIPHER_KEY_BYTES, RowStreams, Words, counted_starts
 
 _HELD = secrets.token_bytes(CIPHER_KEY_BYTES)
 
 
 def held_key(rows: int) -> RowStreams:
     """A key that a module holds: every call, and every worker that is forked, repeats the same noise."""
-    return RowStreams(_HELD, fresh_streams(rows).starts)
+    return RowStreams(_HELD, counted_starts(rows))
 
 
 def short_key(rows: int) -> RowStreams:
     """AES with a key of 128 bits in place of 256."""
-    return _ShortKey(secrets.token_bytes(CIPHER_KEY_BYTES), fresh_streams(rows).starts)
+    return _ShortKey(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
 
 
 def stuck_rows(rows: int) -> RowStreams:
@@ -36,7 +36,7 @@ def overlapping_rows(rows: int) -> RowStreams:
 
 def no_cipher(rows: int) -> RowStreams:
     """A generator for simulations, which can be predicted from what it puts out."""
-    return _NoCipher(secrets.token_bytes(CIPHER_KEY_BYTES), fresh_streams(rows).starts)
+    return _NoCipher(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
 
 
 class _ShortKey(RowStreams):
