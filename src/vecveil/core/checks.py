@@ -80,7 +80,7 @@ def embeddings(values: Any, *, dimensions: int | None = None, name: str = "vecto
     # A sum of squares is NaN or infinite whenever an entry is, and tiny where all are, so that the slow look is only
     # taken when something is wrong, or so large or small that its square is no number.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->i", array, array)
+        squares = np.vecdot(array, array)
     if squares.size and not (squares.min() > array.shape[1] * SHORTEST**2 and squares.max() < np.inf):
         _require_numbers(array, name, first_row)
     return array

@@ -21,6 +21,10 @@ _LAST_BYTES = 15
 """The cipher's own interface wants room for one block less a byte beyond what it writes."""
 
 Words = NDArray[np.uint64]
+Rows = NDArray[np.intp] | slice
+
+EVERY = slice(None)
+"""All rows."""
 
 
 class RowStreams:
@@ -43,19 +47,24 @@ class RowStreams:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def words(self, first: int | Words, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
+    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY) -> Words:
         """Return the words of so many blocks from `first` on, which may differ by row; of all rows, or of some."""
-        starts = self.starts if rows is None else self.starts[rows]
-        numbers = np.empty((len(starts), blocks, WORDS_IN_BLOCK), dtype="<u8")
+        return np.asarray(self.parts(1, blocks, first=first, rows=rows)[0])
+
+    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
+        """Return the same words in so many parts, each of as many blocks and in one piece of memory for all rows."""
+        starts = self.starts[rows]
+        shape = parts, len(starts), WORDS_IN_BLOCK * blocks
+        numbers = np.empty((*shape[:2], blocks, WORDS_IN_BLOCK), dtype="<u8")
         if not numbers.size:
-            return numbers.reshape(len(starts), WORDS_IN_BLOCK * blocks)
-        numbers[:, :, 1] = starts[:, 1:]
+            return numbers.reshape(shape)
+        numbers[..., 1] = starts[:, 1:]
         # A sum that runs over goes on at zero, and no two blocks of a row have the same number for that.
-        begin = starts[:, :1] + np.asarray(first, dtype="<u8").reshape(-1, 1)
-        np.add(begin, np.arange(blocks, dtype="<u8"), out=numbers[:, :, 0])
+        begin = starts[:, :1] + (first if isinstance(first, int) else first[:, np.newaxis])
+        np.add(begin, np.arange(parts * blocks, dtype="<u8").reshape(parts, 1, blocks), out=numbers[..., 0])
         encrypted = np.empty(numbers.nbytes + _LAST_BYTES, dtype=np.uint8)
         self._encryptor.update_into(numbers.reshape(-1).view(np.uint8).data, encrypted.data)
-        return encrypted[: numbers.nbytes].view("<u8").reshape(len(starts), WORDS_IN_BLOCK * blocks)
+        return encrypted[: numbers.nbytes].view("<u8").reshape(shape)
 
 
 def fresh_streams(rows: int) -> RowStreams:
@@ -79,25 +88,27 @@ def keyed_streams(key: bytes, starts: Sequence[bytes]) -> RowStreams:
 
 
 def between_one_and_two(words: Words) -> Matrix:
-    """Return `words`, which are overwritten, as numbers from 1 to 2, 2 left out, in steps of 2^-52."""
-    # The upper 52 bits become the digits of a floating-point number whose exponent is zero.
+    """Return `words`, which are overwritten, as numbers between 1 and 2 that reach neither, in steps of 2^-51."""
+    # The upper bits become the digits of a floating-point number whose exponent is zero and whose last digit is odd.
     words >>= np.uint64(12)
-    words |= np.uint64(0x3FF0000000000000)
+    words |= np.uint64(0x3FF0000000000001)
     return words.view("<f8")
 
 
-def standard_normals(words: Words) -> Matrix:
-    """Return as many independent standard normals as there are `words`, an even number in a row, in their place.
+def standard_normals(halves: Words, width: int) -> tuple[Matrix, Matrix]:
+    """Return independent standard normals, so many for each row, and others that come with them.
 
-    It is the method of Box and Muller: of each pair the one gives a distance from the origin and the other an angle θ.
-    Cosine and sine come from the tangent of θ/2, which is one slow function in place of two.
+    It is the method of Box and Muller: of a pair the word in the first half gives a distance from the origin and that
+    in the second an angle θ. Cosine and sine come from the tangent of θ/2, which is one slow function in place of two.
+
+    Args:
+        halves: Words of the rows in two parts; they are used up. Each part lies in one piece, or every step would go
+            row by row, which takes twice as long.
+        width: How many normals a row needs. Half as many words of each part go into them; each that is left makes one
+            of the others.
     """
-    half = words.shape[1] // 2
-    # An odd last digit, so that the distance is never zero: a direction is taken.
-    words[:, :half] |= np.uint64(1 << 12)
-    numbers = between_one_and_two(words)
-    diameters, tangents = numbers[:, :half], numbers[:, half:]
-    # 2 - u lies between 0 and 1 and reaches neither.
+    diameters, tangents = between_one_and_two(halves)
+    # 2 - u lies between 0 and 1, so that the distance is never zero: a direction is taken.
     np.subtract(2.0, diameters, out=diameters)
     np.log(diameters, out=diameters)
     diameters *= -8.0
@@ -109,7 +120,10 @@ def standard_normals(words: Words) -> Matrix:
     shares = np.multiply(tangents, tangents)
     shares += 1.0
     np.divide(diameters, shares, out=shares)
-    tangents *= shares
     diameters *= 0.5
-    np.subtract(shares, diameters, out=diameters)
-    return numbers
+    normals = np.empty((halves.shape[1], width))
+    left = -(-width // 2)
+    right = width - left
+    np.subtract(shares[:, :left], diameters[:, :left], out=normals[:, :left])
+    np.multiply(shares[:, :right], tangents[:, :right], out=normals[:, left:])
+    return normals, shares[:, left:] - diameters[:, left:]

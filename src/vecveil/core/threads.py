@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from itertools import pairwise
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Work = Callable[[slice], None]
 
@@ -28,6 +35,9 @@ def in_blocks(rows: int, block: int, work: Work) -> None:
         block: Rows of a block.
         work: Does one block; it may be called for two at the same time.
     """
+    if rows <= block:
+        work(slice(0, rows))
+        return
     bounds = [*range(0, rows, block), rows]
     blocks = [slice(start, stop) for start, stop in pairwise(bounds)]
     workers = min(cores(), len(blocks))
@@ -35,7 +45,42 @@ def in_blocks(rows: int, block: int, work: Work) -> None:
         for one in blocks:
             work(one)
         return
-    with ThreadPoolExecutor(workers) as pool:
+    with _one_thread_each, ThreadPoolExecutor(workers) as pool:
         # In order, so that the first block at fault is the one that is heard of; those not begun then never are.
         for _ in pool.map(work, blocks):
             pass
+
+
+class _OneThreadEach:
+    """Keeps matrix products to the thread that asks for them: on top of our own, threads of theirs are in the way.
+
+    The limit holds for the whole process. So it goes with the last one to need it, whoever came first.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limit: AbstractContextManager[Any] = nullcontext()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit = _blas().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.__exit__(None, None, None)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    # Looking for the libraries takes a millisecond.
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+_one_thread_each = _OneThreadEach()

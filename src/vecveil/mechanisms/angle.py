@@ -13,7 +13,8 @@ from functools import cache, cached_property
 import numpy as np
 
 from vecveil.core.arrays import Vector
-from vecveil.mechanisms.chance import Chance, Rows
+from vecveil.core.randomness import Rows
+from vecveil.mechanisms.chance import Accepted, Chance, until_accepted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,24 +51,22 @@ class AngleDistribution:
 
     def sample(self, chance: Chance) -> Vector:
         """Return one independent angle for each row."""
-        angles = np.empty(len(chance))
-        missing = np.arange(len(chance))
-        while missing.size:
-            drafts, log_bound = self._draw_under_bound(missing, chance)
-            accepted = np.log1p(-chance.uniforms(missing)) <= self._log_weight(drafts) - log_bound
-            angles[missing[accepted]] = drafts[accepted]
-            missing = missing[~accepted]
-        return angles
 
-    def _draw_under_bound(self, rows: Rows, chance: Chance) -> tuple[Vector, Vector]:
-        """Return angles drawn from the bound (rising tangent, flat top, falling tangent) and its log height there."""
+        def attempt(rows: Rows) -> tuple[Vector, Accepted]:
+            place, depth, height = chance.uniforms(rows, 3)
+            drafts, log_bound = self._under_bound(place, depth)
+            return drafts, np.log1p(-height) <= self._log_weight(drafts) - log_bound
+
+        return until_accepted(attempt)
+
+    def _under_bound(self, place: Vector, depth: Vector) -> tuple[Vector, Vector]:
+        """Return angles from the bound (rising tangent, flat top, falling tangent) and its log height there."""
         left, right, rise, fall = self._tangents
         # Areas in units of exp(peak). -expm1(-x)/rate is the area under an exponential cut off at the interval's end.
         rising = -math.expm1(-rise * left) / rise if left > 0 else 0.0
         falling = -math.expm1(-fall * (math.pi - right)) / fall
-        place = chance.uniforms(rows) * (rising + (right - left) + falling)
-        depth = chance.uniforms(rows)
-        before = np.log1p(depth * math.expm1(-rise * left)) / rise if left > 0 else np.zeros(len(rows))
+        place = place * (rising + (right - left) + falling)
+        before = np.log1p(depth * math.expm1(-rise * left)) / rise if left > 0 else np.zeros(depth.shape)
         after = -np.log1p(depth * math.expm1(-fall * (math.pi - right))) / fall
         on_left, on_right = place < rising, place >= rising + (right - left)
         angles = np.where(on_left, left + before, np.where(on_right, right + after, left + depth * (right - left)))

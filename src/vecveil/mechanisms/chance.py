@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.arrays import Vector
-from vecveil.core.randomness import RowStreams, Words, between_one_and_two, standard_normals
+from vecveil.core.arrays import Matrix, Vector
+from vecveil.core.randomness import (
+    EVERY,
+    WORDS_IN_BLOCK,
+    Rows,
+    RowStreams,
+    Words,
+    between_one_and_two,
+    standard_normals,
+)
 
-Rows = NDArray[np.intp]
+Accepted = NDArray[np.bool_]
+Attempt = Callable[[Rows], tuple[Vector, Accepted]]
+"""Returns a number for each of some rows, and whether it may be taken."""
+
+SPARE_BLOCKS = 2
+"""Of each part of a row's words: their normals are enough to try once for a number of the Gamma law."""
+
+_TINY = 1e-300
 
 
 class Chance(Protocol):
@@ -21,8 +37,8 @@ class Chance(Protocol):
         """Return how many rows there are."""
         ...
 
-    def uniforms(self, rows: Rows) -> Vector:
-        """Return the next number of each of these rows, from 0 to 1, 1 left out."""
+    def uniforms(self, rows: Rows, count: int) -> Matrix:
+        """Return the next `count` numbers of each of these rows, from 0 to 1, 1 left out; a column for each row."""
         ...
 
     def gammas(self, shape: float) -> Vector:
@@ -39,9 +55,9 @@ class GeneratorChance:
     def __len__(self) -> int:
         return self._rows
 
-    def uniforms(self, rows: Rows) -> Vector:
+    def uniforms(self, rows: Rows, count: int) -> Matrix:
         """Return the generator's next numbers."""
-        return self._rng.random(len(rows))
+        return self._rng.random((count, self._rows if isinstance(rows, slice) else len(rows)))
 
     def gammas(self, shape: float) -> Vector:
         """Return the generator's next numbers of the Gamma law."""
@@ -51,16 +67,25 @@ class GeneratorChance:
 class StreamChance:
     """Chance from streams: what a row gets depends on its stream and on what it was given before, on nothing else."""
 
-    def __init__(self, streams: RowStreams, *, first: int) -> None:
-        """Take numbers from `streams`, from block `first` on."""
-        self._streams, self._next = streams, np.full(len(streams), first, dtype="<u8")
+    def __init__(self, streams: RowStreams, *, first: int, normals: Matrix | None = None) -> None:
+        """Take numbers from `streams`, from block `first` on.
+
+        Args:
+            streams: A stream for each row.
+            first: The first block that was not used for something else.
+            normals: Three or more standard normals for each row, which are used up first.
+        """
+        self._streams, self._normals = streams, normals
+        self._next = np.full(len(streams), first, dtype="<u8")
 
     def __len__(self) -> int:
         return len(self._streams)
 
-    def uniforms(self, rows: Rows) -> Vector:
-        """Return the next number of each of these rows."""
-        return np.asarray(between_one_and_two(self._words(1, rows))[:, 0] - 1.0)
+    def uniforms(self, rows: Rows, count: int) -> Matrix:
+        """Return the next numbers of each of these rows."""
+        blocks = -(-count // WORDS_IN_BLOCK)
+        words = self._streams.words(self._count(blocks, rows), blocks, rows)
+        return np.asarray(between_one_and_two(words)[:, :count].T - 1.0)
 
     def gammas(self, shape: float) -> Vector:
         """Return numbers of the Gamma law, by the method of Marsaglia and Tsang.
@@ -69,24 +94,40 @@ class StreamChance:
         """
         base = shape - 1 / 3
         slope = 1 / (3 * math.sqrt(base))
-        cubes = np.empty(len(self))
-        missing = np.arange(len(self))
-        while missing.size:
-            words = self._words(2, missing)
-            normals = standard_normals(words[:, :2])[:, 0]
-            drafts = 1 + slope * normals
-            drafts *= drafts * drafts
-            # Of numbers above 0: a logarithm is taken.
-            chances = 2.0 - between_one_and_two(words[:, 2])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                accepted = np.log(chances) < 0.5 * normals * normals + base * (1 - drafts + np.log(drafts))
-            accepted &= drafts > 0
-            cubes[missing[accepted]] = drafts[accepted]
-            missing = missing[~accepted]
-        return base * cubes
 
-    def _words(self, blocks: int, rows: Rows) -> Words:
+        def attempt(rows: Rows) -> tuple[Vector, Accepted]:
+            normals = self._spare_normals(rows)
+            roots = slope * normals[:, 0]
+            roots += 1
+            cubes = roots * roots * roots
+            # The squares of two normals make the logarithm of a uniform number. A draft that is not above zero is never
+            # taken: its own logarithm is lower than any of those.
+            normals *= normals
+            chances = normals[:, 0] + normals[:, 1] + normals[:, 2]
+            needed = cubes - 1 - 3 * np.log(np.maximum(roots, _TINY))
+            return base * cubes, chances > 2 * base * needed
+
+        return until_accepted(attempt)
+
+    def _spare_normals(self, rows: Rows) -> Matrix:
+        if self._normals is not None:
+            normals, self._normals = self._normals, None
+            return normals
+        first = self._count(2 * SPARE_BLOCKS, rows)
+        return standard_normals(self._streams.parts(2, SPARE_BLOCKS, first=first, rows=rows), 0)[1]
+
+    def _count(self, blocks: int, rows: Rows) -> Words:
         # Each row counts for itself: how often another one had to try again is no business of its.
-        first = self._next[rows]
+        first = self._next[rows].copy()
         self._next[rows] += np.uint64(blocks)
-        return self._streams.words(first, blocks, rows)
+        return first
+
+
+def until_accepted(attempt: Attempt) -> Vector:
+    """Return a number for every row, from an attempt for all of them and others for those that had none accepted."""
+    numbers, accepted = attempt(EVERY)
+    (missing,) = np.nonzero(~accepted)
+    while missing.size:
+        numbers[missing], accepted = attempt(missing)
+        missing = missing[~accepted]
+    return numbers

@@ -9,7 +9,7 @@ import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.randomness import WORDS_IN_BLOCK, RowStreams, fresh_streams, standard_normals
-from vecveil.mechanisms.chance import Chance, GeneratorChance, StreamChance
+from vecveil.mechanisms.chance import SPARE_BLOCKS, Chance, GeneratorChance, StreamChance
 
 
 class Drawing(Protocol):
@@ -45,10 +45,11 @@ def fresh_draws(mechanism: Drawing, rows: int) -> Draws:
 
 def stream_draws(mechanism: Drawing, streams: RowStreams) -> Draws:
     """Return the numbers for one row per stream, each from that stream alone."""
-    # Normals come in pairs; where the width is odd, the last one is not used.
-    blocks = -(-mechanism.width // WORDS_IN_BLOCK)
-    normals = standard_normals(streams.words(0, blocks))[:, : mechanism.width]
-    return Draws(normals, mechanism.amounts(StreamChance(streams, first=blocks)))
+    # Normals come from two halves of whole blocks, and some for the amounts with them.
+    blocks = -(-mechanism.width // (2 * WORDS_IN_BLOCK)) + SPARE_BLOCKS
+    normals, spare = standard_normals(streams.parts(2, blocks), mechanism.width)
+    chance = StreamChance(streams, first=2 * blocks, normals=spare)
+    return Draws(normals, mechanism.amounts(chance))
 
 
 def generator_draws(mechanism: Drawing, rows: int, rng: np.random.Generator) -> Draws:

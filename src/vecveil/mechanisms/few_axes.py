@@ -58,7 +58,7 @@ class FewAxes:
         noise = draws.normals
         # The length is that of the normals along the released axes.
         gone = noise @ self.unreleased
-        squares = np.einsum("ij,ij->i", noise, noise) - np.einsum("ij,ij->i", gone, gone)
+        squares = np.vecdot(noise, noise) - np.vecdot(gone, gone)
         scales = (draws.amounts / np.sqrt(squares))[:, np.newaxis]
         more = (noise @ self.uneven) * (self.changes * scales)
         noise *= self.usual * scales

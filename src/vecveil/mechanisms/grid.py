@@ -71,16 +71,17 @@ class Grid:
         values = np.asarray(values, dtype=np.float64)
         # A sum this large has no digits below the step left: it is rounded to the nearest multiple, and what was added
         # goes off again without a rest. Minus zero, which is no point of the grid, becomes zero on the way.
-        values += _COARSE * self.step
-        values -= _COARSE * self.step
-        edge = self._outermost * self.step
-        np.clip(values, -edge, edge, out=values)
+        coarse, edge = _COARSE * self.step, self._outermost * self.step
+        values += coarse
+        values.clip(coarse - edge, coarse + edge, out=values)
+        released = np.empty(values.shape, dtype=self.dtype) if out is None else out
         if self.kind == "int8":
+            values -= coarse
             values *= 1 / self.step
-        if out is None:
-            return values.astype(self.dtype)
-        out[...] = values
-        return out
+            released[...] = values
+        else:
+            np.subtract(values, coarse, out=released, casting="same_kind")
+        return released
 
     @property
     def _outermost(self) -> int:

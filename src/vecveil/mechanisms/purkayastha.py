@@ -62,14 +62,16 @@ class PurkayasthaMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return the directions of `embeddings`, turned by the angles of `draws`, in double precision."""
-        directions, sideways = _unit(embeddings), draws.normals
-        along = np.einsum("ij,ij->i", sideways, directions)[:, np.newaxis]
-        forward = np.multiply(directions, along)
-        sideways -= forward
-        sideways *= (np.sin(draws.amounts) / _lengths(sideways))[:, np.newaxis]
-        directions *= np.cos(draws.amounts)[:, np.newaxis]
-        sideways += directions
-        return sideways
+        clean, noise = np.array(embeddings, dtype=np.float64), draws.normals
+        lengths = _lengths(clean)
+        along = np.vecdot(noise, clean) / lengths
+        # What of the noise points sideways is as long as is missing from a right angle.
+        sideways = np.sin(draws.amounts) / np.sqrt(np.vecdot(noise, noise) - along * along)
+        forward = (np.cos(draws.amounts) - sideways * along) / lengths
+        noise *= sideways[:, np.newaxis]
+        clean *= forward[:, np.newaxis]
+        noise += clean
+        return noise
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density on the unit sphere."""
@@ -125,4 +127,4 @@ def _unit(vectors: Embeddings) -> Matrix:
 
 
 def _lengths(vectors: Matrix) -> Vector:
-    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
+    return np.asarray(np.sqrt(np.vecdot(vectors, vectors)))

@@ -20,7 +20,7 @@ def radii(dimensions: int, epsilon: float, chance: Chance) -> Vector:
 def spherical_noise(draws: Draws) -> Matrix:
     """Return noise with the directions and lengths of `draws`, in their place."""
     noise = draws.normals
-    noise *= (draws.amounts / np.sqrt(np.einsum("ij,ij->i", noise, noise)))[:, np.newaxis]
+    noise *= (draws.amounts / np.sqrt(np.vecdot(noise, noise)))[:, np.newaxis]
     return noise
 
 

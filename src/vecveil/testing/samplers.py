@@ -33,7 +33,8 @@ def elliptical_pvalues(
     along = noise if axes is None else noise @ axes
     whitened = along[:, released] / np.sqrt(variances[released])
     radii = np.linalg.norm(whitened, axis=1)
-    directions = whitened / radii[:, np.newaxis]
+    # Noise along a single axis is rounded to nothing once in some ten thousand draws, and then has no direction.
+    directions = whitened / np.maximum(radii, np.finfo(np.float64).tiny)[:, np.newaxis]
     probes = _fixed_directions(size)
     found = {"radius": float(stats.kstest(radii, stats.gamma(size, scale=1 / mechanism.epsilon).cdf).pvalue)}
     if size > 1:

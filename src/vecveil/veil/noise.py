@@ -16,7 +16,7 @@ from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream
 
 TOKEN_BYTES = 16
 
-SCHEME = "aes-256"
+SCHEME = "aes-256 halves"
 """How noise is made of a key. Another way is another release of a record, so the names of its noise change with it."""
 
 

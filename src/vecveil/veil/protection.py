@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vecveil.veil.veil import Veil
 
 
-BLOCK_NUMBERS = 1 << 17
+BLOCK_NUMBERS = 1 << 18
 """Numbers that are protected together: a megabyte of noise, which stays close to the core that works on it."""
 
 
@@ -108,9 +108,9 @@ class Protection:
         if not model.normalised:
             return embeddings(clean, first_row=first_row)
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = np.einsum("ij,ij->i", clean, clean)
-            right = (squares >= (1 - LENGTH_TOLERANCE) ** 2) & (squares <= (1 + LENGTH_TOLERANCE) ** 2)
-            wrong = np.flatnonzero(~right)
+            lengths = np.vecdot(clean, clean)
+            # No number at all is no length either.
+            (wrong,) = np.nonzero(~(np.abs(lengths - 1) <= 2 * LENGTH_TOLERANCE))
         if wrong.size:
             # What is wrong in itself is said first.
             embeddings(clean, first_row=first_row)

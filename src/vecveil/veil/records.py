@@ -11,7 +11,11 @@ import numpy as np
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.core.threads import in_blocks
 from vecveil.embedders import Embedder
+
+BLOCK_ROWS = 1024
+"""Vectors that are looked at together."""
 
 
 def text_contents(texts: Sequence[str]) -> list[bytes]:
@@ -21,8 +25,27 @@ def text_contents(texts: Sequence[str]) -> list[bytes]:
 
 def vector_contents(vectors: Embeddings) -> list[bytes]:
     """Return the digest of the numbers in each clean vector, whatever type they came in."""
-    # The same numbers as float32 in one file and as float64 in another are one record, and so are 0 and -0.
-    return [hashlib.sha256((row.astype("<f8") + 0.0).tobytes()).digest() for row in vectors]
+    digests = [b""] * len(vectors)
+
+    def work(rows: slice) -> None:
+        digests[rows] = [hashlib.sha256(row.data).digest() for row in _plainest(vectors[rows])]
+
+    in_blocks(len(vectors), BLOCK_ROWS, work)
+    return digests
+
+
+def _plainest(vectors: Embeddings) -> list[Embeddings]:
+    """Return each row as float32 where that holds all of its digits, and as float64 where it does not.
+
+    So the same numbers in a file of either kind are one record; 0 and -0 are, too.
+    """
+    with np.errstate(over="ignore"):
+        narrow = vectors.astype("<f4") + np.float32(0)
+    if vectors.dtype == narrow.dtype:
+        return list(narrow)
+    wide = vectors.astype("<f8") + 0.0
+    exact = (narrow == wide).all(axis=1)
+    return [narrow[row] if exact[row] else wide[row] for row in range(len(vectors))]
 
 
 def id_bytes(ids: Sequence[object], *, first_row: int = 0) -> list[bytes]:

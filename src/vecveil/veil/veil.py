@@ -156,11 +156,14 @@ class Veil:
         grid: str = "float32",
     ) -> Protection:
         """Return this veil at one budget, to release many batches with."""
-        chosen = self._budget(epsilon)
-        if key is not None or rng is not None:
-            return Protection.of(self, epsilon=chosen, key=key, rng=rng, grid=grid)
+
+        def made() -> Protection:
+            return Protection.of(self, epsilon=self._budget(epsilon), key=key, rng=rng, grid=grid)
+
+        if key is not None or rng is not None or not (epsilon is None or type(epsilon) is float):
+            return made()
         # Made once: for a single vector, all this takes longer than its noise.
-        return self._protections.get((chosen, grid), lambda: Protection.of(self, epsilon=chosen, grid=grid))
+        return self._protections.get((epsilon, grid), made)
 
     def grid_at(self, epsilon: float, kind: str = "float32") -> Grid:
         """Return the grid that releases at `epsilon` are rounded to."""
@@ -256,7 +259,7 @@ class Veil:
         return Recent(KEPT)
 
     @cached_property
-    def _protections(self) -> Recent[tuple[float, str], Protection]:
+    def _protections(self) -> Recent[tuple[float | None, str], Protection]:
         return Recent(KEPT)
 
     def __getstate__(self) -> dict[str, Any]:

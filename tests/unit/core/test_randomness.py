@@ -36,22 +36,34 @@ def test_another_key_gives_other_words() -> None:
     assert (keyed_streams(KEY[::-1], STARTS).words(0, 3) != keyed_streams(KEY, STARTS).words(0, 3)).all()
 
 
-def test_uniform_numbers_begin_at_one_and_stay_below_two() -> None:
+def test_uniform_numbers_lie_between_one_and_two_and_reach_neither() -> None:
     edges = between_one_and_two(np.array([[0, 2**64 - 1]], dtype="<u8"))
-    assert edges[0, 0] == 1.0
+    assert edges[0, 0] == 1.0 + 2.0**-52
     assert edges[0, 1] == 2.0 - 2.0**-52
+
+
+def test_the_parts_of_streams_are_their_words_in_order() -> None:
+    streams = keyed_streams(KEY, STARTS)
+    np.testing.assert_array_equal(np.hstack(streams.parts(2, 3, first=4)), streams.words(4, 6))
+    assert all(part.flags.c_contiguous for part in streams.parts(2, 3))
+    later = streams.parts(2, 1, first=np.array([1, 5], dtype="<u8"), rows=np.array([3, 7]))
+    np.testing.assert_array_equal(np.hstack(later), np.stack([streams.words(1, 2)[3], streams.words(5, 2)[7]]))
 
 
 def test_the_outermost_words_make_finite_normals() -> None:
     edges = [0, 1 << 12, 1 << 63, (1 << 63) - (1 << 12), 2**64 - 1]
     pairs = np.array([[one, other] for one in edges for other in edges], dtype="<u8")
-    normals = standard_normals(pairs)
+    normals = np.hstack([standard_normals(pairs.T[:, :, np.newaxis].copy(), width)[0] for width in (1, 2)])
     assert np.isfinite(normals).all()
     assert np.abs(normals).max() == pytest.approx(np.sqrt(2 * 52 * np.log(2)), rel=1e-12)
 
 
-def test_normals_are_standard_and_independent() -> None:
-    values = standard_normals(fresh_streams(2000).words(0, 50))
+@pytest.mark.parametrize(("width", "left"), [(100, 50), (91, 46), (1, 1), (0, 0)])
+def test_normals_are_standard_and_independent(width: int, left: int) -> None:
+    normals, spare = standard_normals(fresh_streams(2000).parts(2, 25), width)
+    assert normals.shape == (2000, width)
+    assert spare.shape == (2000, 50 - left)
+    values = np.hstack([normals, spare])
     # Six standard errors: a right generator fails one of these once in 50 million runs.
     assert abs(values.mean()) < 6 / np.sqrt(values.size)
     assert abs(values.var() - 1) < 6 * np.sqrt(2 / values.size)
@@ -61,7 +73,7 @@ def test_normals_are_standard_and_independent() -> None:
 
 
 def test_normals_of_a_pair_lie_on_every_side() -> None:
-    values = standard_normals(fresh_streams(40_000).words(0, 1))
+    values = standard_normals(fresh_streams(40_000).parts(2, 1), 4)[0][:, ::2]
     angles = np.histogram(np.arctan2(values[:, 1], values[:, 0]), bins=8, range=(-np.pi, np.pi))[0]
     assert np.abs(angles - 5000).max() < 6 * np.sqrt(5000)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vecveil.core.randomness import RowStreams, fresh_streams, keyed_streams
+from vecveil.core.randomness import EVERY, Rows, RowStreams, Words, counted_starts, fresh_streams, keyed_streams
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.chance import StreamChance
 from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream_draws
@@ -29,10 +29,10 @@ def test_gammas_of_streams_have_their_law(shape: float) -> None:
 
 def test_uniforms_of_streams_have_their_law_and_differ_each_time() -> None:
     chance = StreamChance(fresh_streams(20_000), first=5)
-    first, second = (chance.uniforms(np.arange(20_000)) for _ in range(2))
+    (first,), (second, third) = chance.uniforms(EVERY, 1), chance.uniforms(np.arange(20_000), 2)
     assert stats.kstest(first, stats.uniform.cdf).pvalue > 1e-7
-    assert abs(np.corrcoef(first, second)[0, 1]) < 6 / np.sqrt(20_000)
-    assert first.min() >= 0
+    assert np.abs(np.corrcoef([first, second, third]) - np.eye(3)).max() < 6 / np.sqrt(20_000)
+    assert first.min() > 0
     assert first.max() < 1
 
 
@@ -54,12 +54,36 @@ def test_a_row_gets_the_same_whatever_others_had_to_try_again() -> None:
     starts = [number.to_bytes(16, "little") for number in range(0, 200 * 2**64, 2**64)]
 
     def taken(streams: RowStreams) -> np.ndarray:
-        chance, rows = StreamChance(streams, first=4), np.arange(len(streams))
-        return np.stack([chance.gammas(2.0), chance.uniforms(rows), chance.gammas(1.0)], axis=1)
+        chance = StreamChance(streams, first=4)
+        return np.stack([chance.gammas(2.0), *chance.uniforms(EVERY, 3), chance.gammas(1.0)], axis=1)
 
     whole = taken(_streams(starts))
     for row, start in enumerate(starts):
         np.testing.assert_array_equal(taken(_streams([start]))[0], whole[row])
+
+
+class _Watched(RowStreams):
+    """Streams that write down which blocks of which rows were asked for."""
+
+    asked: list[tuple[int, int]]
+
+    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
+        places = np.arange(len(self))[rows]
+        firsts = np.broadcast_to(first, len(places))
+        for row, begin in zip(places, firsts, strict=True):
+            self.asked += [(int(row), int(begin) + block) for block in range(parts * blocks)]
+        return super().parts(parts, blocks, first=first, rows=rows)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
+def test_no_block_is_used_twice(name: str) -> None:
+    """A row that tries again must not get the numbers that it was refused with, nor those of its normals."""
+    streams = _Watched(KEY, counted_starts(3000))
+    streams.asked = []
+    stream_draws(_mechanism(name), streams)
+    StreamChance(streams, first=1000).uniforms(EVERY, 3)
+    assert len(streams.asked) > 3000 * (4 + 4)
+    assert len(set(streams.asked)) == len(streams.asked)
 
 
 def test_an_odd_number_of_normals_is_drawn_too() -> None:

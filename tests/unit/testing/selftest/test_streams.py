@@ -5,7 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from vecveil.core.randomness import RowStreams
-from vecveil.testing.selftest.canaries.streams import held_key, no_cipher, overlapping_rows, short_key, stuck_rows
+from vecveil.testing.selftest.canaries.streams import (
+    held_key,
+    no_cipher,
+    overlapping_rows,
+    same_halves,
+    short_key,
+    stuck_rows,
+)
 from vecveil.testing.selftest.streams import keyed_findings, stream_findings
 
 
@@ -42,3 +49,4 @@ def test_a_shorter_key_and_no_cipher_are_caught_by_the_key_stream_alone() -> Non
 def test_rows_that_share_a_stream_are_caught() -> None:
     assert failures(stuck_rows) == {"no two blocks alike"}
     assert failures(overlapping_rows) == {"no two blocks alike"}
+    assert failures(same_halves) == {"AES-256 key stream", "no two blocks alike"}

@@ -46,6 +46,7 @@ _STREAMS = (
     streams.short_key,
     streams.stuck_rows,
     streams.overlapping_rows,
+    streams.same_halves,
     streams.no_cipher,
 )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import secrets
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vecveil.core.randomness import CIPHER_KEY_BYTES, RowStreams, Words, counted_starts
+from vecveil.core.randomness import CIPHER_KEY_BYTES, EVERY, Rows, RowStreams, Words, counted_starts
 
 _HELD = secrets.token_bytes(CIPHER_KEY_BYTES)
 
@@ -39,6 +38,11 @@ def no_cipher(rows: int) -> RowStreams:
     return _NoCipher(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
 
 
+def same_halves(rows: int) -> RowStreams:
+    """The numbers of a row's first half once more for its second: distances and angles that go together."""
+    return _SameHalves(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
+
+
 class _ShortKey(RowStreams):
     def __init__(self, key: bytes, starts: Words) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -48,7 +52,18 @@ class _ShortKey(RowStreams):
 
 
 class _NoCipher(RowStreams):
-    def words(self, first: int | Words, blocks: int, rows: NDArray[np.intp] | None = None) -> Words:
-        asked = range(len(self)) if rows is None else rows
-        seeds = [[int.from_bytes(self.key), int(np.ravel(first)[0]), int(row)] for row in asked]
-        return np.array([np.random.PCG64(seed).random_raw(2 * blocks) for seed in seeds], dtype="<u8")
+    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
+        asked = np.arange(len(self))[rows]
+        seeds = [
+            [int.from_bytes(self.key), int(np.ravel(first)[0]), part, int(row)]
+            for part in range(parts)
+            for row in asked
+        ]
+        words = np.array([np.random.PCG64(seed).random_raw(2 * blocks) for seed in seeds], dtype="<u8")
+        return words.reshape(parts, len(asked), 2 * blocks)
+
+
+class _SameHalves(RowStreams):
+    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
+        one = super().parts(1, blocks, first=first, rows=rows)
+        return np.concatenate([one] * parts)
