@@ -17,7 +17,8 @@ from vecveil.artifacts.atomic import atomic_file, exists_already
 from vecveil.artifacts.job import require_same_job
 from vecveil.artifacts.parquet_types import plain_batch, plain_schema, require_parquet
 from vecveil.artifacts.sources import open_source
-from vecveil.artifacts.writers import write_batches
+from vecveil.artifacts.whole import WholeFile
+from vecveil.artifacts.writers import ROW_GROUP, write_arrow
 from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
 
@@ -25,22 +26,36 @@ ENDINGS = (".parquet", ".npy")
 
 
 class ResumableOutput:
-    """Parts in a folder beside the output, each written whole; joined into the output at the end.
+    """Parts in a folder beside the output, each written whole, and what becomes the output behind them.
 
     A row counts as released once its part is written, so a run that goes on after a kill neither noises a row twice
-    nor loses one: it starts behind the last whole part.
+    nor loses one: it starts behind the last whole part, and begins the output anew with the parts that are there.
+    Work that is soon done again needs no parts; a run of it that was killed has released nothing.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._folder = path.with_name(f"{path.name}.parts")
         self._finishing = self._folder / "finishing"
+        self._draft = self._folder / f"whole{path.suffix}"
         self._label_path = path.with_name(f"{path.name}.json")
         self._parts = 0
         self._foreign = False
         self._begun = False
+        self._schema: Any = None
+        self._label: Mapping[str, Any] = {}
+        self._in_parts = True
+        self._whole: WholeFile | None = None
         self.rows = 0
         self.run = secrets.token_hex(16)
+
+    @classmethod
+    def require_free(cls, path: Path, *, overwrite: bool) -> None:
+        """Raise if an output can't be written there: a first look, before anything that takes time."""
+        one_of(path.suffix, ENDINGS, "ending of an output")
+        if not path.parent.is_dir():
+            raise InvalidInputError(f"there is no folder {path.parent} to write {path.name} to")
+        cls(path)._require_free(overwrite=overwrite)
 
     @classmethod
     @contextmanager
@@ -52,11 +67,8 @@ class ResumableOutput:
             job: What makes two runs the same: input, veil, budget. Kept beside the parts.
             overwrite: Whether a finished output of that name may be replaced.
         """
-        one_of(path.suffix, ENDINGS, "ending of an output")
-        if not path.parent.is_dir():
-            raise InvalidInputError(f"there is no folder {path.parent} to write {path.name} to")
+        cls.require_free(path, overwrite=overwrite)
         output = cls(path)
-        output._require_free(overwrite=overwrite)
         try:
             output._folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -71,6 +83,8 @@ class ResumableOutput:
                     output._resume(job)
                 yield output
             finally:
+                if output._whole is not None:
+                    output._whole.abandon()
                 # A run that failed before its first row leaves nothing behind, unless its name stands somewhere else.
                 if not output._foreign and not output._begun and not any(output._folder.glob("part-*")):
                     shutil.rmtree(output._folder, ignore_errors=True)
@@ -88,7 +102,7 @@ class ResumableOutput:
         for draft in (*self._folder.glob(".job.json.*.draft"), *self._folder.glob(".part-*.draft")):
             draft.unlink()
         record = self._folder / "job.json"
-        parts = sorted(self._folder.glob(f"part-*{self._path.suffix}"))
+        parts = sorted(self._folder.glob("part-*.arrow"))
         if not record.exists() and set(self._folder.iterdir()) - {self._folder / "lock"}:
             self._foreign = True
             raise InvalidInputError(f"{self._folder} is needed for the parts of the output, but holds something else")
@@ -114,36 +128,67 @@ class ResumableOutput:
         """Keep the name of this run from now on, even if it fails before its first part: someone has noted it."""
         self._begun = True
 
+    def describe(self, schema: Any, label: Mapping[str, Any], *, in_parts: bool = True) -> None:
+        """Say, before the first batch, what all of them will look like.
+
+        Args:
+            schema: Their Arrow schema.
+            label: How the output was made.
+            in_parts: Whether to keep parts to go on from; those of an earlier run are gone on with in any case.
+        """
+        self._label, self._in_parts = label, in_parts
+        self._schema = plain_schema(schema).with_metadata({b"vecveil": json.dumps(label, ensure_ascii=False).encode()})
+        if self._path.suffix == ".parquet":
+            require_parquet(self._schema)
+
     def append(self, batch: Any) -> None:
         """Write one Arrow record batch as the next part."""
         plain = plain_batch(batch)
-        if self._path.suffix == ".parquet" and self._parts == 0:
-            require_parquet(plain.schema)
-        with self._keeping_parts(), atomic_file(self._part(self._parts)) as draft:
-            write_batches(draft, [plain], schema=plain.schema, rows=plain.num_rows, npy=self._path.suffix == ".npy")
-        self._parts += 1
-        self.rows += batch.num_rows
+        with self._keeping_parts():
+            whole = self._opened()
+            if self._in_parts:
+                with atomic_file(self._part(self._parts)) as draft:
+                    write_arrow(draft, plain)
+                self._parts += 1
+            self.rows += batch.num_rows
+            with self._blaming():
+                whole.write([plain])
 
-    def finish(self, schema: Any, label: Mapping[str, Any]) -> None:
-        """Join the parts into the output, with `label` telling how it was made, and remove them."""
-        import pyarrow as pa
-
-        labelled = plain_schema(schema).with_metadata({b"vecveil": json.dumps(label, ensure_ascii=False).encode()})
-        parts = (batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(1 << 16))
-        batches = (pa.RecordBatch.from_arrays(batch.columns, schema=labelled) for batch in parts)
-        self._finishing.touch()
-        with self._keeping_parts(), ExitStack() as drafts:
-            if self._path.suffix == ".npy":
-                # Entered first, so it takes its place last: a label never stands beside an output that failed.
-                beside = drafts.enter_context(atomic_file(self._label_path))
-                beside.write_text(json.dumps(label, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            draft = drafts.enter_context(atomic_file(self._path))
-            write_batches(draft, batches, schema=labelled, rows=self.rows, npy=self._path.suffix == ".npy")
+    def finish(self) -> None:
+        """Put the output in its place, with its label, and remove the parts."""
+        with self._keeping_parts():
+            with self._blaming():
+                self._opened().close()
+            self._whole = None
+            self._finishing.touch()
+            with ExitStack() as drafts:
+                if self._path.suffix == ".npy":
+                    # Entered first, so it takes its place last: a label never stands beside an output that failed.
+                    beside = drafts.enter_context(atomic_file(self._label_path))
+                    beside.write_text(json.dumps(self._label, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+                self._draft.replace(drafts.enter_context(atomic_file(self._path)))
         self._begun = False
         # In one step: parts that go one by one, in a run that is killed, would look like those of one that is not done.
         cleared = self._path.with_name(f".{self._path.name}.{secrets.token_hex(6)}.cleared")
         self._folder.rename(cleared)
         shutil.rmtree(cleared)
+
+    def _opened(self) -> WholeFile:
+        """Return the file that becomes the output; it begins with the parts of earlier runs."""
+        if self._whole is None:
+            with self._blaming():
+                self._whole = WholeFile(self._draft, self._schema, npy=self._path.suffix == ".npy")
+                self._whole.write(
+                    batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(ROW_GROUP)
+                )
+        return self._whole
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise ArtifactError(f"{self._path} could not be written: {error.strerror or error}") from error
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -164,4 +209,4 @@ class ResumableOutput:
             raise ArtifactError(f"{error}{kept}") from error
 
     def _part(self, index: int) -> Path:
-        return self._folder / f"part-{index:08d}{self._path.suffix}"
+        return self._folder / f"part-{index:08d}.arrow"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vecveil.artifacts.atomic import atomic_file, exists_already
-from vecveil.artifacts.writers import ROW_GROUP, write_batches
+from vecveil.artifacts.writers import ROW_GROUP, write_parquet
 from vecveil.core.checks import one_of
 from vecveil.core.progress import Progress
 
@@ -83,7 +83,7 @@ def _write_parquet(path: Path, groups: Iterable[Rows]) -> int:
     kinds = {"row": pa.int64(), "epsilon": pa.float64(), "cost": pa.float64()}
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
     batches = (pa.RecordBatch.from_pylist(group, schema=schema) for group in groups)
-    write_batches(path, batches, schema=schema, rows=0, npy=False)
+    write_parquet(path, batches, schema)
     return int(pq.ParquetFile(path).metadata.num_rows)
 
 

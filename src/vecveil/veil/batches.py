@@ -37,16 +37,33 @@ def clean_vectors(
 
 
 def named_records(
-    plan: ColumnPlan, batch: Any, *, dimensions: int, first_row: int = 0, clean: Embeddings | None = None
+    plan: ColumnPlan,
+    batch: Any,
+    *,
+    dimensions: int,
+    first_row: int = 0,
+    clean: Embeddings | None = None,
+    keyed: bool = True,
 ) -> RecordBatch:
-    """Return what the records of a batch are called, by `clean` vectors too where texts don't pin those."""
+    """Return what the records of a batch are called.
+
+    Args:
+        plan: Which of its columns is what.
+        batch: The rows.
+        dimensions: Length of a vector.
+        first_row: Number of the first row in errors.
+        clean: Clean vectors, where a text may have another one the next time.
+        keyed: Whether noise depends on what records are called; where it doesn't, an id is all there is to know.
+    """
     column = batch.column(plan.column)
+    ids = None if plan.ids is None else id_bytes(batch.column(plan.ids).to_pylist(), first_row=first_row)
+    if ids is not None and not keyed:
+        return RecordBatch(ids, None)
     if plan.is_text:
         contents = text_contents(column.to_pylist())
     else:
         vectors = vectors_of(column, dimensions=dimensions, first_row=first_row)
         contents = vector_contents(embeddings(vectors, first_row=first_row))
-    ids = None if plan.ids is None else id_bytes(batch.column(plan.ids).to_pylist(), first_row=first_row)
     return RecordBatch.of(contents, ids, vectors=clean if plan.is_text else None)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vecveil.accounting.ledger import Ledger
 from vecveil.artifacts import ResumableOutput, Source, open_source
-from vecveil.artifacts.parquet_types import require_parquet
+from vecveil.core.ahead import one_ahead
 from vecveil.core.checks import at_least
 from vecveil.core.digests import file_digest
 from vecveil.core.errors import InvalidInputError
@@ -105,12 +105,9 @@ def protect_file(
         at_least(seed, 0, "seed")
     rng = None if seed is None else seeded_generator(seed)
     protection = veil.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
-    table = open_source(source)
-    if table.rows == 0:
-        raise InvalidInputError(f"{source} has no rows")
+    table = _clean_table(source)
     if source.resolve() == output.resolve():
         raise InvalidInputError(f"the output must be another file than the input, got {output} for both")
-    _require_clean(source, table)
     plan = ColumnPlan.of(
         table.schema,
         text=text_column,
@@ -121,14 +118,18 @@ def protect_file(
         sample=next(table.batches(SAMPLE)),
     )
     schema = plan.output_schema(table.schema, veil.fingerprint.dimensions, grid)
-    require_parquet(schema)
+    ResumableOutput.require_free(output, overwrite=overwrite)
     size = at_least(batch_rows if batch_rows is not None else TEXTS if plan.is_text else VECTORS, 1, "batch_rows")
+    rows = Rows(table=table, plan=plan, dimensions=veil.fingerprint.dimensions)
+    # Vectors that no ledger knows of are protected again in less time than it takes to look at them twice.
+    precious = plan.is_text or ledger is not None
     with ExitStack() as held:
+        total = rows.count(skip_empty=skip_empty)
         book = None if ledger is None else held.enter_context(opened(ledger))
         label = {**protection.label(), "ledger": "none" if book is None else book.id}
         job = {
             **label,
-            "input": file_digest(source),
+            "input": file_digest(source) if precious else "",
             "column": plan.column,
             "ids": plan.ids,
             "collection": collection,
@@ -137,31 +138,30 @@ def protect_file(
             "seed": seed,
         }
         target = held.enter_context(ResumableOutput.open(output, job, overwrite=overwrite))
+        target.describe(schema, {**label, "run": target.run}, in_parts=precious)
         if seed is not None and target.rows:
             raise InvalidInputError(
                 f"a seeded run can't go on after a stop: its numbers would start anew; delete {output}.parts"
             )
-        resumed, rows = target.rows, Rows(table=table, plan=plan, dimensions=veil.fingerprint.dimensions)
-        total = rows.count(skip_empty=skip_empty)
+        resumed = target.rows
         named = book is not None or protection.keyed
         # All of it before the first release: what is spent on a run that can't be finished is spent for nothing.
-        if named:
-            rows.require_ids()
-        rows.require_vectors(protection, after=resumed)
+        if precious:
+            rows.require(protection, named=named)
         # Late, because it can take long and most that a user can get wrong has been looked at by now.
         model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
         pinned = vectors_are_pinned(model)
         recording = None
         if book is not None:
             recording = Recording(ledger=book, protection=protection, run=target.run, collection=collection)
-            everyone = rows.all_records(after=resumed, pinned=pinned)
+            everyone = rows.all_records(after=resumed, pinned=pinned, keyed=protection.keyed)
             recording.require(everyone, first_row=resumed, progress=progress)
-        batches = rows.batches(size, after=resumed)
+        batches = one_ahead(rows.batches(size, after=resumed))
         for batch in progress(batches, label="protecting", total=total - resumed, weigh=lambda part: part.num_rows):
             first_row = target.rows
             clean = rows.vectors(batch, model, first_row=first_row, alone=protection.keyed)
             seen = None if pinned else clean
-            records = rows.records(batch, first_row=first_row, clean=seen) if named else None
+            records = rows.records(batch, first_row=first_row, clean=seen, keyed=protection.keyed) if named else None
             protected = protection.release(clean, names=None if records is None else records.names, first_row=first_row)
             if recording is not None and records is not None:
                 # Before the vectors are anywhere but in memory: a release that is not recorded would be one too many.
@@ -170,7 +170,7 @@ def protect_file(
             target.append(plan.output_batch(batch, schema, protected))
         if target.rows != total:
             raise InvalidInputError(f"{source} changed while it was read: {total} rows, then {target.rows}")
-        target.finish(schema, {**label, "run": target.run})
+        target.finish()
     return ProtectReport(
         rows=total,
         resumed=resumed,
@@ -182,9 +182,13 @@ def protect_file(
     )
 
 
-def _require_clean(source: Path, table: Source) -> None:
-    """Raise if the input is an output: noise on noise protects no better, and hides that it was done."""
+def _clean_table(source: Path) -> Source:
+    """Return what is in a file, or raise if it is an output: noise on noise protects no better, and hides it."""
+    table = open_source(source)
+    if table.rows == 0:
+        raise InvalidInputError(f"{source} has no rows")
     beside = source.with_name(f"{source.name}.json")
     labelled = source.suffix == ".npy" and beside.is_file() and b'"vecveil"' in beside.read_bytes()
     if labelled or b"vecveil" in (table.schema.metadata or {}):
         raise InvalidInputError(f"{source} holds protected vectors already, as it says itself; protect the original")
+    return table

@@ -53,28 +53,26 @@ class Rows:
             raise InvalidInputError(f"none of the {start} rows has a text")
         return filled
 
-    def require_ids(self) -> None:
-        """Raise unless every row that is protected has an id."""
-        if self.plan.ids is None:
+    def require(self, protection: Protection, *, named: bool) -> None:
+        """Raise unless all rows can be protected; of the vectors of texts, no one knows before.
+
+        Args:
+            protection: What protects them.
+            named: Whether each must have an id, where there is a column of them.
+        """
+        ids = self.plan.ids if named else None
+        if self.plan.is_text and ids is None:
             return
         start = 0
         for batch in self.table.batches(LOOK):
-            ids = batch.column(self.plan.ids)
-            if ids.null_count:
+            if not self.plan.is_text:
+                protection.checked(self.vectors(batch, None, first_row=start, alone=False), first_row=start)
+            if ids is not None and batch.column(ids).null_count:
                 mask = has_text(self.plan, batch) if self.plan.is_text else [True] * batch.num_rows
-                for row, value in enumerate(ids.to_pylist()):
+                for row, value in enumerate(batch.column(ids).to_pylist()):
                     if mask[row]:
                         id_bytes([value], first_row=start + row)
             start += batch.num_rows
-
-    def require_vectors(self, protection: Protection, *, after: int = 0) -> None:
-        """Raise unless all vectors, without the first `after`, can be protected; of texts, no one knows before."""
-        if self.plan.is_text:
-            return
-        first_row = after
-        for batch in self.batches(LOOK, after=after):
-            protection.checked(self.vectors(batch, None, first_row=first_row, alone=False), first_row=first_row)
-            first_row += batch.num_rows
 
     def batches(self, size: int, *, after: int = 0) -> Iterator[Any]:
         """Yield them in batches of at most `size`, without the first `after`."""
@@ -91,14 +89,18 @@ class Rows:
         """Return the clean vectors of a batch; `alone` embeds its texts one by one."""
         return clean_vectors(self.plan, batch, model, dimensions=self.dimensions, first_row=first_row, alone=alone)
 
-    def records(self, batch: Any, *, first_row: int, clean: Embeddings | None = None) -> RecordBatch:
+    def records(
+        self, batch: Any, *, first_row: int, clean: Embeddings | None = None, keyed: bool = True
+    ) -> RecordBatch:
         """Return what the records of a batch are called, by `clean` vectors too where texts don't pin those."""
-        return named_records(self.plan, batch, dimensions=self.dimensions, first_row=first_row, clean=clean)
+        return named_records(
+            self.plan, batch, dimensions=self.dimensions, first_row=first_row, clean=clean, keyed=keyed
+        )
 
-    def all_records(self, *, after: int = 0, pinned: bool = True) -> Iterator[RecordBatch]:
+    def all_records(self, *, after: int = 0, pinned: bool = True, keyed: bool = True) -> Iterator[RecordBatch]:
         """Yield what all records are called, without the first `after`; not their noise, unless that is `pinned`."""
         first_row = after
         for batch in self.batches(LOOK, after=after):
-            records = self.records(batch, first_row=first_row)
+            records = self.records(batch, first_row=first_row, keyed=keyed)
             yield records if pinned or not self.plan.is_text else replace(records, names=None)
             first_row += batch.num_rows

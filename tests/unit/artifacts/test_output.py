@@ -27,8 +27,13 @@ def _batch(start: int, *, only_vectors: bool = False) -> Any:
     return pa.record_batch({"id": pa.array([start, start + 1]), "vector": vectors})
 
 
+def _describe(output: ResumableOutput, path: Path) -> None:
+    output.describe(_batch(0, only_vectors=path.suffix == ".npy").schema, {"made": "here"})
+
+
 def _stop_after(path: Path, parts: int, job: dict[str, Any] = JOB) -> None:
     with suppress(KeyboardInterrupt), ResumableOutput.open(path, job) as output:
+        _describe(output, path)
         for number in range(parts):
             output.append(_batch(2 * number, only_vectors=path.suffix == ".npy"))
         raise KeyboardInterrupt
@@ -37,11 +42,12 @@ def _stop_after(path: Path, parts: int, job: dict[str, Any] = JOB) -> None:
 def _go_on(path: Path, **options: Any) -> int:
     """Write what is missing and return how many rows were there before."""
     with ResumableOutput.open(path, JOB, **options) as output:
+        _describe(output, path)
         there = output.rows
         batches = [_batch(start, only_vectors=path.suffix == ".npy") for start in range(there, 6, 2)]
         for batch in batches:
             output.append(batch)
-        output.finish(_batch(0, only_vectors=path.suffix == ".npy").schema, {"made": "here"})
+        output.finish()
     return there
 
 
@@ -85,6 +91,7 @@ def test_parts_of_another_job_are_refused_by_the_name_of_what_differs(tmp_path: 
 def test_the_same_output_cannot_be_opened_twice_at_once(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     with ResumableOutput.open(path, JOB) as output:
+        _describe(output, path)
         output.append(_batch(0))
         with pytest.raises(InvalidInputError, match="another process is writing"), ResumableOutput.open(path, JOB):
             pass
@@ -146,7 +153,7 @@ def test_a_broken_record_of_the_job_is_refused_in_words(tmp_path: Path, content:
 def test_a_part_that_went_missing_is_noticed_at_once(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     _stop_after(path, 2)
-    (tmp_path / "out.parquet.parts" / "part-00000000.parquet").unlink()
+    (tmp_path / "out.parquet.parts" / "part-00000000.arrow").unlink()
     with pytest.raises(VecveilError, match="part"), ResumableOutput.open(path, JOB):
         pass
 
@@ -154,15 +161,15 @@ def test_a_part_that_went_missing_is_noticed_at_once(tmp_path: Path) -> None:
 def test_a_broken_part_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     _stop_after(path, 2)
-    (tmp_path / "out.parquet.parts" / "part-00000001.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ArtifactError, match=r"part-00000001\.parquet cannot be read"):
+    (tmp_path / "out.parquet.parts" / "part-00000001.arrow").write_bytes(b"PAR1")
+    with pytest.raises(ArtifactError, match=r"part-00000001\.arrow cannot be read"):
         _go_on(path)
 
 
 def test_drafts_of_a_killed_run_are_swept_away(tmp_path: Path) -> None:
     path = tmp_path / "out.parquet"
     _stop_after(path, 1)
-    (tmp_path / "out.parquet.parts" / ".part-00000001.parquet.0123456789ab.draft").write_bytes(b"half")
+    (tmp_path / "out.parquet.parts" / ".part-00000001.arrow.0123456789ab.draft").write_bytes(b"half")
     _go_on(path)
     assert pq.read_table(path)["id"].to_pylist() == list(range(6))
 
@@ -182,15 +189,16 @@ def test_a_missing_folder_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_type_that_parquet_does_not_know_is_refused_in_words(tmp_path: Path) -> None:
     batch = pa.record_batch({"gap": pa.array([(1, 2, 3)] * 2, pa.month_day_nano_interval())})
     with pytest.raises(VecveilError, match="gap"), ResumableOutput.open(tmp_path / "out.parquet", JOB) as output:
-        output.append(batch)
+        output.describe(batch.schema, {})
     assert listing(tmp_path) == {}
 
 
 def test_a_column_of_categories_survives_the_parts(tmp_path: Path) -> None:
     batch = pa.record_batch({"ward": pa.array([3, 4, 3]).dictionary_encode(), "vector": column_of(VECTORS[:3])})
     with ResumableOutput.open(tmp_path / "out.parquet", JOB) as output:
+        output.describe(batch.schema, {})
         output.append(batch)
-        output.finish(batch.schema, {})
+        output.finish()
     assert pq.read_table(tmp_path / "out.parquet")["ward"].to_pylist() == [3, 4, 3]
 
 
@@ -201,3 +209,29 @@ def test_hidden_files_of_someone_else_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(VecveilError, match="holds something else"):
         _go_on(tmp_path / "out.parquet")
     assert (folder / ".thesis.draft").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("out.npy", "NpyWriter.write"),
+        ("out.parquet", "ParquetWriter.write"),
+        ("out.parquet", "ParquetWriter._write_group"),
+    ],
+)
+def test_a_disk_that_is_full_for_the_whole_costs_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, step: str
+) -> None:
+    path = tmp_path / name
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"vecveil.artifacts.writers.{step}", full)
+        with pytest.raises(ArtifactError, match=rf"{name} could not be written: No space left.*parts are kept in"):
+            _go_on(path)
+    assert not path.exists()
+    assert _go_on(path) >= 2
+    assert len(np.load(path) if name == "out.npy" else pq.read_table(path)) == 6
+    assert not (tmp_path / f"{name}.parts").exists()

@@ -47,7 +47,10 @@ def _protect(source: Path, output: Path, **options: Any) -> Any:
 
 
 def _vectors(path: Path, column: str = "vector") -> Any:
-    return np.load(path) if path.suffix == ".npy" else np.array(pq.read_table(path)[column].to_pylist())
+    if path.suffix == ".npy":
+        return np.load(path)
+    table = pa.ipc.open_file(path).read_all() if path.suffix == ".arrow" else pq.read_table(path)
+    return np.array(table[column].to_pylist())
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.npy"])
@@ -175,9 +178,32 @@ def _two_columns(folder: Path) -> Path:
 def test_a_stopped_run_does_not_go_on_with_another_vector_column(tmp_path: Path) -> None:
     source, output = _two_columns(tmp_path), tmp_path / "out.npy"
     with pytest.raises(KeyboardInterrupt):
-        _protect(source, output, vector_column="a", progress=_stop_after(2))
+        _protect(source, output, vector_column="a", ledger=tmp_path / "ledger", progress=_stop_after(2))
     with pytest.raises(InvalidInputError, match=r"unfinished run that differs in .*column"):
-        _protect(source, output, vector_column="b")
+        _protect(source, output, vector_column="b", ledger=tmp_path / "ledger")
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.npy"])
+def test_a_stopped_run_of_vectors_that_no_ledger_knows_of_leaves_nothing_and_begins_anew(
+    tmp_path: Path, name: str
+) -> None:
+    source, output = _two_columns(tmp_path), tmp_path / name
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, output, vector_column="a", progress=_stop_after(2))
+    assert set(listing(tmp_path)) == {"in.parquet"}
+    report = _protect(source, output, vector_column="b")
+    assert (report.rows, report.resumed) == (7, 0)
+    column = "b" if name == "out.parquet" else "vector"
+    np.testing.assert_allclose(_vectors(output, column), unit_vectors(7, seed=2), atol=1e-3)
+
+
+def test_a_bad_vector_behind_good_ones_leaves_nothing(tmp_path: Path) -> None:
+    vectors = unit_vectors(7)
+    vectors[5] = np.nan
+    np.save(tmp_path / "in.npy", vectors)
+    with pytest.raises(InvalidInputError, match="row 5"):
+        _protect(tmp_path / "in.npy", tmp_path / "out.parquet")
+    assert set(listing(tmp_path)) == {"in.npy"}
 
 
 def test_a_stopped_run_does_not_go_on_with_another_text_column(tmp_path: Path) -> None:
