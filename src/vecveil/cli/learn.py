@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     "--embedder",
     default="minilm",
     show_default=True,
-    help="minilm, mpnet, a sentence-transformers name or folder, openai:MODEL[@URL], precomputed:FILE@MODEL.",
+    help="minilm, mpnet, a sentence-transformers name or folder (openvino: before it is quicker), openai:MODEL[@URL], "
+    "precomputed:FILE@MODEL.",
 )
 @click.option("--shape", default=DEFAULT_SHAPE, show_default=True, help=one_of_these("Shape learner", SHAPE_LEARNERS))
 @click.option("--preset", help="Named settings of the shape learner, such as 'paper' (as printed) or 'working'.")

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import at_least
+from vecveil.core.checks import at_least, one_of
 from vecveil.core.digests import file_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.pieces import PiecedModel
-from vecveil.embedders.sentence_model import SentenceModel, load_sentence_model
+from vecveil.embedders.sentence_model import BACKENDS, SentenceModel, load_sentence_model, revision_by
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -44,6 +44,7 @@ class PackagedEmbedder:
         locate: Returns the model's folder; called when the model is first asked for something.
         batch_size: Texts that go through the model at once.
         device: Where to run it; None takes the fastest there is.
+        backend: What runs the network: torch, or openvino on a processor.
     """
 
     pinned: ClassVar[bool] = True
@@ -53,16 +54,18 @@ class PackagedEmbedder:
     locate: Callable[[], Path]
     batch_size: int = 64
     device: str | None = None
+    backend: str = "torch"
 
     def __post_init__(self) -> None:
         at_least(self.batch_size, 1, "batch_size")
+        one_of(self.backend, BACKENDS, "backend")
 
     @property
     def fingerprint(self) -> Fingerprint:
         """The model's name and the digest of its weights: the same on every machine."""
         return Fingerprint(
             model=self.model,
-            revision=f"sha256:{self.weights_digest}",
+            revision=revision_by(self.backend, f"sha256:{self.weights_digest}"),
             dimensions=self._loaded.dimensions,
             normalised=self._loaded.normalised,
         )
@@ -85,7 +88,12 @@ class PackagedEmbedder:
         if file_digest(weights) != self.weights_digest:
             raise ArtifactError(f"{weights} is not {self.model}: its SHA-256 is not {self.weights_digest}")
         return load_sentence_model(
-            str(folder), name=self.model, version=self.weights_digest, commit=None, device=self.device
+            str(folder),
+            name=self.model,
+            version=self.weights_digest,
+            commit=None,
+            device=self.device,
+            backend=self.backend,
         )
 
 

@@ -18,6 +18,7 @@ EMBEDDERS: Registry[Callable[[str], Embedder]] = Registry(
         "minilm": "vecveil.embedders.packaged:minilm",
         "mpnet": "vecveil.embedders.packaged:mpnet",
         "openai": "vecveil.embedders.openai:from_spec",
+        "openvino": "vecveil.embedders.openvino:from_spec",
         "precomputed": "vecveil.embedders.precomputed:from_spec",
         "sentence-transformers": "vecveil.embedders.sentence_transformers:from_spec",
     },

@@ -21,6 +21,7 @@ def resolve_embedder(spec: str | Embedder, *, cache: Path | None = None) -> Embe
     | `minilm`, `mpnet` | a model that comes as a package |
     | `sentence-transformers:NAME`, or a bare `ORGANISATION/NAME`; each may end in `@REVISION` | from the hub |
     | `sentence-transformers:FOLDER`, or a bare folder | from disk |
+    | `openvino:` before any of these | the same model, run by OpenVINO on a processor |
     | `openai:MODEL`, `openai:MODEL@https://host/v1` | a service that speaks OpenAI's embeddings API |
     | `precomputed:FILE.parquet@MODEL` | vectors made elsewhere |
     | `NAME`, `NAME:ARGUMENT` | one that another package registers |

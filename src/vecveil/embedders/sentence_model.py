@@ -19,6 +19,8 @@ from vecveil.embedders.texts import checked_texts
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+BACKENDS = ("torch", "openvino")
+
 _ONE_AT_A_TIME = Lock()
 
 
@@ -46,7 +48,7 @@ class SentenceModel:
 
 
 def load_sentence_model(
-    source: str, *, name: str, version: str, commit: str | None, device: str | None
+    source: str, *, name: str, version: str, commit: str | None, device: str | None, backend: str = "torch"
 ) -> SentenceModel:
     """Return the model at `source`, read from disk once per process.
 
@@ -56,6 +58,7 @@ def load_sentence_model(
         version: A digest or a commit; a folder whose content has changed is read again.
         commit: The commit to load where `source` is a name on the hub.
         device: Where to run it; None takes the fastest there is.
+        backend: What runs the network: torch, or openvino on a processor.
 
     Raises:
         InvalidInputError: With the model's name and the reason in one line.
@@ -63,27 +66,43 @@ def load_sentence_model(
     """
     # Two threads that ask at once would each load the model and hold it twice.
     with _ONE_AT_A_TIME:
-        return _load(source, name, version, commit, device)
+        return _load(source, name=name, version=version, commit=commit, device=device, backend=backend)
 
 
 @lru_cache(maxsize=4)
-def _load(source: str, name: str, version: str, commit: str | None, device: str | None) -> SentenceModel:
+def _load(
+    source: str, *, name: str, version: str, commit: str | None, device: str | None, backend: str
+) -> SentenceModel:
     del version
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError:
         raise MissingExtraError("sentence-transformers", "models") from None
 
+    from vecveil.embedders.openvino import run_by_openvino
+
     try:
         with _no_loading_bar():
-            pipeline = SentenceTransformer(source, revision=commit, device=device)
+            pipeline = SentenceTransformer(source, revision=commit, device=device if backend == "torch" else "cpu")
+        if backend == "openvino":
+            run_by_openvino(pipeline)
         probe = pipeline.encode(["probe"], show_progress_bar=False, convert_to_numpy=True)
+    except MissingExtraError:
+        raise
     except Exception as error:
         # Each architecture fails in its own way on files that are missing or do not fit.
         raise InvalidInputError(f"cannot load the model {name!r}: {one_line(error)}") from error
     # The class has moved between versions of the library; its name has not.
     normalised = type(list(pipeline.children())[-1]).__name__ == "Normalize"
     return SentenceModel(pipeline=pipeline, dimensions=int(probe.shape[1]), normalised=normalised)
+
+
+def revision_by(backend: str, revision: str) -> str:
+    """Return the revision of a fingerprint: vectors of another backend are those of another model.
+
+    They differ by more than their last bits, and keyed noise for both would be the same.
+    """
+    return revision if backend == "torch" else f"{revision} by {backend}"
 
 
 def one_line(error: Exception) -> str:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import at_least
+from vecveil.core.checks import at_least, one_of
 from vecveil.core.digests import file_digest, json_digest
 from vecveil.core.errors import InvalidInputError
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.hub import find_snapshot
-from vecveil.embedders.sentence_model import SentenceModel, load_sentence_model
+from vecveil.embedders.sentence_model import BACKENDS, SentenceModel, load_sentence_model, revision_by
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -32,6 +32,7 @@ class SentenceTransformersEmbedder:
         revision: Branch, tag or commit of a hub model; None is the main branch.
         batch_size: Texts that go through the model at once.
         device: Where to run it, such as "cpu" or "cuda:1"; None takes the fastest there is.
+        backend: What runs the network: torch, or openvino on a processor.
     """
 
     pinned: ClassVar[bool] = True
@@ -41,9 +42,11 @@ class SentenceTransformersEmbedder:
     revision: str | None = None
     batch_size: int = 64
     device: str | None = None
+    backend: str = "torch"
 
     def __post_init__(self) -> None:
         at_least(self.batch_size, 1, "batch_size")
+        one_of(self.backend, BACKENDS, "backend")
         if not self.model:
             raise InvalidInputError("model must name a folder or a hub model, got ''")
         if self.revision is not None and self._folder is not None:
@@ -53,7 +56,12 @@ class SentenceTransformersEmbedder:
     def fingerprint(self) -> Fingerprint:
         """The model's name, and the commit it was loaded from or the digest of its folder."""
         name, revision, loaded = self._loaded
-        return Fingerprint(model=name, revision=revision, dimensions=loaded.dimensions, normalised=loaded.normalised)
+        return Fingerprint(
+            model=name,
+            revision=revision_by(self.backend, revision),
+            dimensions=loaded.dimensions,
+            normalised=loaded.normalised,
+        )
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one float32 row per text, in order."""
@@ -75,13 +83,23 @@ class SentenceTransformersEmbedder:
         if folder is not None:
             digest = folder_digest(folder)
             loaded = load_sentence_model(
-                str(folder.resolve()), name=self.model, version=digest, commit=None, device=self.device
+                str(folder.resolve()),
+                name=self.model,
+                version=digest,
+                commit=None,
+                device=self.device,
+                backend=self.backend,
             )
             return folder.resolve().name, f"sha256:{digest}", loaded
         name = self.model if "/" in self.model else f"{_DEFAULT_ORGANISATION}/{self.model}"
         snapshot = find_snapshot(name, self.revision)
         loaded = load_sentence_model(
-            snapshot.source, name=name, version=snapshot.commit, commit=snapshot.pinned, device=self.device
+            snapshot.source,
+            name=name,
+            version=snapshot.commit,
+            commit=snapshot.pinned,
+            device=self.device,
+            backend=self.backend,
         )
         return name, snapshot.commit, loaded
 

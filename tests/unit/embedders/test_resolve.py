@@ -65,7 +65,9 @@ def test_a_misspelt_name_gets_a_guess(spec: str, guess: str) -> None:
 
 @pytest.mark.parametrize("spec", ["", "/no/such/folder", "a b/c", ":"])
 def test_what_is_no_spec_is_an_unknown_name(spec: str) -> None:
-    with pytest.raises(UnknownNameError, match=r"known: minilm, mpnet, openai, precomputed, sentence-transformers"):
+    with pytest.raises(
+        UnknownNameError, match=r"known: minilm, mpnet, openai, openvino, precomputed, sentence-transformers"
+    ):
         resolve_embedder(spec)
 
 

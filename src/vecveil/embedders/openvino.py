@@ -1,0 +1,113 @@
+"""Sentence-transformers models whose network is run by OpenVINO: about twice as fast on a processor."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.embedders.embedder import Embedder
+from vecveil.embedders.registry import EMBEDDERS
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+NAME = "openvino"
+
+LEAST_COSINE = 0.999
+"""With the vectors of torch, that a network must keep."""
+
+_PROBES = ["one", "two words", "a sentence of some length, as people write them", "many words " * 100]
+
+PRECISION = "bf16"
+"""Of products and of what lies between layers. Vectors keep a cosine of 0.9999 with those in single precision.
+
+Whole numbers of 8 bits would be faster still, but keep 0.98.
+"""
+
+
+def from_spec(argument: str) -> Embedder:
+    """Return the embedder for `minilm`, `mpnet`, or whatever sentence-transformers can load, run by OpenVINO."""
+    from vecveil.embedders.packaged import PackagedEmbedder
+    from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
+
+    name, _, rest = argument.partition(":")
+    if name not in EMBEDDERS.names():
+        name, rest = "sentence-transformers", argument
+    inner = EMBEDDERS.load(name)(rest)
+    if not isinstance(inner, PackagedEmbedder | SentenceTransformersEmbedder):
+        raise InvalidInputError(f"OpenVINO runs models of sentence-transformers, got {argument!r}")
+    return replace(inner, backend=NAME)
+
+
+def run_by_openvino(pipeline: SentenceTransformer) -> None:
+    """Let OpenVINO run the network inside `pipeline`; what comes before and after stays as it is.
+
+    Raises:
+        InvalidInputError: If vectors come out otherwise than before: a network that takes another way for other inputs
+            can't be converted.
+    """
+    import torch
+
+    wanted = pipeline.encode(_PROBES, show_progress_bar=False, convert_to_numpy=True)
+    network: Any = pipeline[0].auto_model
+    example = dict(pipeline.tokenizer(_PROBES[:2], padding=True, return_tensors="pt"))
+    compiled = _compiled(network, example)
+
+    def forward(**inputs: Any) -> Any:
+        from transformers.modeling_outputs import BaseModelOutput
+
+        found = compiled([inputs[name].numpy() for name in example])
+        # A copy: the next call overwrites what is handed out.
+        last: Any = torch.from_numpy(found[0].copy())
+        return BaseModelOutput(last_hidden_state=last)
+
+    network.forward = forward
+    found = pipeline.encode(_PROBES, show_progress_bar=False, convert_to_numpy=True)
+    lengths = np.linalg.norm(wanted, axis=1) * np.linalg.norm(found, axis=1)
+    cosine = float((np.vecdot(wanted, found) / lengths).min())
+    if not cosine >= LEAST_COSINE:
+        raise InvalidInputError(f"OpenVINO gives other vectors (cosine {cosine:.4f}); take it without `openvino:`")
+
+
+def _compiled(network: Any, example: dict[str, Any]) -> Any:
+    """Return the network, to be called with a list of arrays in the order of `example`."""
+    import torch
+    from transformers.utils import logging
+
+    class LastLayer(torch.nn.Module):
+        """Gives the last layer alone, where a network gives more."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, *inputs: Any) -> Any:
+            return self.network(**dict(zip(example, inputs, strict=True))).last_hidden_state
+
+    loud: Any = logging
+    engine, loudness = _engine(), loud.get_verbosity()
+    with warnings.catch_warnings():
+        # That a trace may not hold for other inputs is looked at afterwards.
+        warnings.simplefilter("ignore")
+        loud.set_verbosity_error()
+        try:
+            converted = engine.convert_model(LastLayer().eval(), example_input=tuple(example.values()))
+        finally:
+            loud.set_verbosity(loudness)
+    settings = {"INFERENCE_PRECISION_HINT": PRECISION, "PERFORMANCE_HINT": "LATENCY"}
+    return engine.compile_model(converted, "CPU", settings)
+
+
+def _engine() -> Any:
+    # It would tell its makers that it is used, and by which program. Without the part that sends, it sends nothing.
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    try:
+        import openvino
+    except ImportError:
+        raise MissingExtraError("openvino", "openvino") from None
+    return openvino
