@@ -130,8 +130,9 @@ class HardConcrete:
                 f"held_out {self.held_out!r} leaves {kept.size} of {len(pairs)} pairs to learn from"
             )
         scale = self._scale(pairs)
-        positives = torch.from_numpy(np.asarray(pairs.with_concept * scale, dtype=np.float32))
-        negatives = torch.from_numpy(np.asarray(pairs.without_concept * scale, dtype=np.float32))
+        # The two of a pair lie side by side, so that they are fetched together.
+        both = np.stack([pairs.with_concept * scale, pairs.without_concept * scale], axis=1)
+        samples = torch.from_numpy(np.asarray(both, dtype=np.float32))
 
         # Forked, so that a caller's own random numbers in torch are neither used nor moved on.
         with torch.random.fork_rng(devices=[]):
@@ -151,22 +152,20 @@ class HardConcrete:
                 penalty=self.penalty_sign * self.penalty,
                 mean=self.loss == "mean",
             )
-            targets = torch.cat([torch.ones(self.batch_size), torch.zeros(self.batch_size)])
+            targets = torch.tensor([1.0, 0.0]).repeat(self.batch_size)
             for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
                 order = torch.from_numpy(kept)[torch.randperm(kept.size)]
                 for start in range(0, kept.size, self.batch_size):
-                    batch = order[start : start + self.batch_size]
-                    inputs = torch.cat([positives[batch], negatives[batch]])
+                    inputs = samples[order[start : start + self.batch_size]].flatten(0, 1)
                     # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
-                    missing = self.batch_size - len(batch)
-                    step(inputs, targets[missing : len(targets) - missing], uniform_like(gates.log_alpha))
+                    step(inputs, targets[: len(inputs)], uniform_like(gates.log_alpha))
                     optimiser.step()
 
         with torch.no_grad():
             mask = gates.settled()
             if held.size == 0:
                 return mask.double().numpy(), None
-            right = (logits(positives[held] * mask) > 0).sum() + (logits(negatives[held] * mask) <= 0).sum()
+            right = (logits(samples[held, 0] * mask) > 0).sum() + (logits(samples[held, 1] * mask) <= 0).sum()
             return mask.double().numpy(), float(right) / (2 * held.size)
 
     def _scale(self, pairs: ContrastPairs) -> Vector | float:
