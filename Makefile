@@ -6,13 +6,17 @@ export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check format lock clean
+.PHONY: demo test bench check format lock clean
 
 demo: $(VENV)/installed
 	$(BIN)/vecveil demo
 
 test: check $(VENV)/weights $(VENV)/browser $(VENV)/postgres $(VENV)/java
 	$(BIN)/python -m pytest
+
+# Let the machine do nothing else meanwhile.
+bench: $(VENV)/installed
+	$(BIN)/vecveil bench --out docs
 
 check: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from vecveil.cli.audit import audit, report
+from vecveil.cli.bench import bench
 from vecveil.cli.client import client
 from vecveil.cli.concept import concept
 from vecveil.cli.demo import demo
@@ -62,7 +63,7 @@ def commands() -> None:
 
 for command in (
     *(demo, concept, learn, protect, guarantee, audit, report, frontier, reproduce),
-    *(serve, client, migrate, prior, show, key, ledger, selftest),
+    *(serve, client, migrate, prior, show, key, ledger, selftest, bench),
 ):
     commands.add_command(command)
 

@@ -1,0 +1,56 @@
+"""What a reader must know beside the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TITLES: Mapping[str, str] = {
+    "start": "Beginning",
+    "noise": "Noise in batches",
+    "single": "One vector at a time",
+    "files": "Parquet files",
+    "memory": "Memory",
+    "learning": "Shapes in closed form",
+    "training": "The paper's mask",
+    "embedding": "Embedding",
+}
+
+REMARKS: Mapping[str, tuple[str, ...]] = {
+    "noise": (
+        "768 dimensions, cryptographic randomness, every core, through `veil.perturb`: vectors are checked, "
+        "protected and rounded to the grid. Drawing the normals is what our noise is made of, by the same cipher "
+        "and on the same cores, and without all the rest.",
+        "The paper prints Algorithm 1 with a product by a matrix Σ^½; with its diagonal alone, one vector at a "
+        "time is several times as fast, and both are here.",
+        "Noise that differs along all axes of a rotated shape is a product with a matrix for each vector, and "
+        "that product alone takes longer than diagonal noise does in all. It is done in double precision, as half "
+        "of a product, since the matrix is a triangle; why not in single precision is told in [decision "
+        "15](decisions/0015-noise-from-numbered-blocks.md).",
+        "ironcore-alloy encrypts: it hides vectors from whoever has no key, and protects nothing from whoever has "
+        "one. The two go together ([recipes](how-to/recipes.md)).",
+    ),
+    "single": (
+        "With fresh randomness: each call has a key of its own from the operating system. Most of the time goes "
+        "into some sixty calls of NumPy, not into numbers.",
+    ),
+    "files": (
+        "In and out are Parquet with 768 numbers a vector; the copy is made by pyarrow with its defaults. Without "
+        "a ledger the file is read once; with one it is read three times, so that nothing is spent on a run that "
+        "can't be finished, and parts are kept for a run that is stopped.",
+    ),
+    "training": (
+        "The plain loop is automatic differentiation, a data loader and Adam. Ours has its gradients written out "
+        "and Adam in one piece. More than half of what is left is the matrix products of the classifier, which "
+        "are the same in both: they alone would have to be faster for a larger ratio.",
+    ),
+    "embedding": (
+        "ONNX Runtime was tried too: in single precision it is slower than OpenVINO in bfloat16, and with whole "
+        "numbers of 8 bits it is faster, but keeps a cosine of 0.98 only.",
+    ),
+    "growth": (
+        "A straight line has the power in the last column as its slope, taken from the larger half of the sizes. "
+        "Noise grows with the length of vectors and with their number, rotated noise with the square of the "
+        "length where all axes differ. Small batches pay for calls and threads, which is why lines are flatter on "
+        "the left.",
+    ),
+}
