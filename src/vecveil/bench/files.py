@@ -80,7 +80,7 @@ def memory_lines(effort: Effort) -> Iterator[Line]:
                 first = peak
                 yield Line(what=what, value=peak, unit="MiB")
             else:
-                yield Line.times_slower(what, peak, "MiB", f"{effort.memory_rows[0]:,} vectors", first, most=1.1)
+                yield Line.times_slower(what, peak, "MiB", f"{effort.memory_rows[0]:,} vectors", first, most=1.25)
 
 
 def written(path: Path, rows: int, dimensions: int) -> Path:

@@ -96,19 +96,20 @@ def _table(lines: Sequence[Line]) -> list[str]:
         ratio = "" if line.ratio is None else f"{line.ratio:.2f} × {'as fast' if line.faster else 'as much'}"
         wanted = "" if line.wanted is None else f"{'≥' if line.at_least else '≤'} {line.wanted:g}"
         reached = {None: "", True: "reached", False: "**missed**"}[line.reached]
-        takes = f"{line.value:.4g} {line.unit}".strip()
+        takes = f"{line.value:.4g} {line.unit}" if line.unit else f"{line.value:.5f}"
         rows.append(f"| {line.what} | {takes} | {line.than} | {ratio} | {wanted} | {reached} |")
     return rows
 
 
 def _plot(series: Sequence[Series]) -> Any:
     sizes = list(dict.fromkeys(one.size for one in series))
-    figure, panels = new_figure(len(sizes), size=(5.5, 4.5))
+    figure, panels = new_figure(len(sizes), size=(5.0, 5.0))
     for size, panel in zip(sizes, panels, strict=True):
         for one in (one for one in series if one.size == size):
             panel.loglog(one.sizes, one.seconds, marker="o", label=one.name)
         panel.set_xlabel(size)
         panel.set_ylabel("seconds")
         panel.grid(visible=True, alpha=0.3)
-        panel.legend(fontsize=7)
+        panel.tick_params(axis="x", which="minor", labelbottom=False)
+        panel.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.15), frameon=False)
     return figure

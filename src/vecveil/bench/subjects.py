@@ -52,9 +52,7 @@ def veils(dimensions: int = DIMENSIONS) -> dict[str, Veil]:
     return {
         "Laplace": veil_of("laplace", round_shape),
         "Mahalanobis, diagonal": veil_of("mahalanobis", NoiseShape(variances=uneven)),
-        "Mahalanobis, rotated, as the default leaves directions out": veil_of(
-            "mahalanobis", NoiseShape(variances=left_out, axes=axes)
-        ),
+        "Mahalanobis, rotated, the default's shape": veil_of("mahalanobis", NoiseShape(variances=left_out, axes=axes)),
         "Mahalanobis, rotated, all axes different": veil_of("mahalanobis", NoiseShape(variances=uneven, axes=axes)),
         "Purkayastha": veil_of("purkayastha", round_shape),
     }

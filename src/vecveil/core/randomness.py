@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +39,9 @@ class RowStreams:
     """
 
     def __init__(self, key: bytes, starts: Words) -> None:
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
         # Each block is given its own number here, so that rows need no cipher of their own: making one takes as long as
         # drawing half a row.
-        self._encryptor = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
+        self._encryptor = _encryptor(key)
         self.key, self.starts = key, starts
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class RowStreams:
         numbers[..., 1] = starts[:, 1:]
         # A sum that runs over goes on at zero, and no two blocks of a row have the same number for that.
         begin = starts[:, :1] + (first if isinstance(first, int) else first[:, np.newaxis])
-        np.add(begin, np.arange(parts * blocks, dtype="<u8").reshape(parts, 1, blocks), out=numbers[..., 0])
+        np.add(begin, _counted(parts, blocks), out=numbers[..., 0])
         encrypted = np.empty(numbers.nbytes + _LAST_BYTES, dtype=np.uint8)
         self._encryptor.update_into(numbers.reshape(-1).view(np.uint8).data, encrypted.data)
         return encrypted[: numbers.nbytes].view("<u8").reshape(shape)
@@ -75,10 +75,12 @@ def fresh_streams(rows: int) -> RowStreams:
     return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
 
 
+@lru_cache(maxsize=16)
 def counted_starts(rows: int) -> Words:
     """Return where so many streams of one key begin that is used for these alone: 2^64 blocks apart."""
     starts = np.zeros((rows, WORDS_IN_BLOCK), dtype="<u8")
     starts[:, 1] = np.arange(rows)
+    starts.flags.writeable = False
     return starts
 
 
@@ -127,3 +129,23 @@ def standard_normals(halves: Words, width: int) -> tuple[Matrix, Matrix]:
     np.subtract(shares[:, :left], diameters[:, :left], out=normals[:, :left])
     np.multiply(shares[:, :right], tangents[:, :right], out=normals[:, left:])
     return normals, shares[:, left:] - diameters[:, left:]
+
+
+def _encryptor(key: bytes) -> Any:
+    cipher, algorithm, mode = _aes()
+    return cipher(algorithm(key), mode).encryptor()
+
+
+@cache
+def _aes() -> tuple[Any, Any, Any]:
+    # Late, as it takes a while to load; once, as even to ask for what is loaded takes a microsecond.
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    return Cipher, algorithms.AES256, modes.ECB()
+
+
+@lru_cache(maxsize=16)
+def _counted(parts: int, blocks: int) -> Words:
+    numbers = np.arange(parts * blocks, dtype="<u8").reshape(parts, 1, blocks)
+    numbers.flags.writeable = False
+    return numbers

@@ -2,46 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 import numpy as np
 
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.threads import in_blocks
 
 NEIGHBOURS = 10
 """Rows that a search returns."""
 
+BLOCK_ROWS = 256
+"""Queries that are answered together."""
 
-def search_quality(reference: Embeddings, searched: Embeddings, *, neighbours: int = NEIGHBOURS) -> float:
-    """Return how near, by cosine in `reference`, the rows are that a search in `searched` finds.
+
+class SearchQuality:
+    """Says how near, by cosine in the reference, the rows are that a search in other vectors finds.
 
     1 means as near as the nearest rows there are, 0 no nearer than any row. It asks less than that the very same rows
     are found: another text that is as near serves as well.
 
     Args:
         reference: Vectors that say how near texts are, such as those of the texts without the concept.
-        searched: The same rows as they are searched; each is a query, and all others are the documents.
         neighbours: Rows that a search returns.
     """
-    if reference.shape[0] != searched.shape[0] or reference.shape[0] <= neighbours + 1:
-        raise InvalidInputError(
-            f"a search for {neighbours} neighbours needs more rows than that, the same on both sides, got "
-            f"{reference.shape[0]} and {searched.shape[0]}"
-        )
-    near = _similarities(reference)
-    rows = near.shape[0]
-    found = np.argpartition(-_similarities(searched), neighbours - 1, axis=1)[:, :neighbours]
-    reached = float(np.take_along_axis(near, found, axis=1).mean())
-    best = float(-np.partition(-near, neighbours - 1, axis=1)[:, :neighbours].mean())
-    np.fill_diagonal(near, 0.0)
-    usual = float(near.sum(dtype=np.float64) / (rows * (rows - 1)))
-    return (reached - usual) / (best - usual) if best > usual else 1.0
+
+    def __init__(self, reference: Embeddings, *, neighbours: int = NEIGHBOURS) -> None:
+        if reference.shape[0] <= neighbours + 1:
+            raise InvalidInputError(
+                f"a search for {neighbours} neighbours needs more rows than that, got {reference.shape[0]}"
+            )
+        self._directions = _directions(reference)
+        self._neighbours = neighbours
+
+    def __call__(self, searched: Embeddings) -> float:
+        """Return it for the same rows as they are searched; each is a query, and all others are the documents."""
+        if searched.shape[0] != len(self._near):
+            raise InvalidInputError(
+                f"a search needs the same rows on both sides, got {len(self._near)} and {searched.shape[0]}"
+            )
+        directions = _directions(searched)
+        reached = self._mean_nearness(lambda rows: directions[rows] @ directions.T)
+        return (reached - self._usual) / (self._best - self._usual) if self._best > self._usual else 1.0
+
+    @cached_property
+    def _near(self) -> Matrix:
+        return np.asarray(self._directions @ self._directions.T)
+
+    @cached_property
+    def _best(self) -> float:
+        return self._mean_nearness(lambda rows: self._near[rows].copy())
+
+    @cached_property
+    def _usual(self) -> float:
+        rows = len(self._near)
+        own = float(np.trace(self._near, dtype=np.float64))
+        return (float(self._near.sum(dtype=np.float64)) - own) / (rows * (rows - 1))
+
+    def _mean_nearness(self, similarities: Callable[[slice], Matrix]) -> float:
+        sums = np.empty(len(self._near))
+
+        def work(rows: slice) -> None:
+            similar = similarities(rows)
+            # No row finds itself.
+            similar[np.arange(len(similar)), np.arange(rows.start, rows.stop)] = -np.inf
+            found = np.argpartition(similar, -self._neighbours, axis=1)[:, -self._neighbours :]
+            sums[rows] = np.take_along_axis(self._near[rows], found, axis=1).sum(axis=1, dtype=np.float64)
+
+        in_blocks(len(sums), BLOCK_ROWS, work)
+        return float(sums.mean()) / self._neighbours
 
 
-def _similarities(vectors: Embeddings) -> Matrix:
+def search_quality(reference: Embeddings, searched: Embeddings, *, neighbours: int = NEIGHBOURS) -> float:
+    """Return how near, by cosine in `reference`, the rows are that a search in `searched` finds."""
+    return SearchQuality(reference, neighbours=neighbours)(searched)
+
+
+def _directions(vectors: Embeddings) -> Embeddings:
     values = np.asarray(vectors, dtype=np.float32)
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
-    directions = values / np.where(lengths > 0, lengths, 1)
-    similar = directions @ directions.T
-    # No row finds itself.
-    np.fill_diagonal(similar, -np.inf)
-    return np.asarray(similar)
+    return np.asarray(values / np.where(lengths > 0, lengths, 1))

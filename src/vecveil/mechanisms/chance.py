@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -75,8 +76,7 @@ class StreamChance:
             first: The first block that was not used for something else.
             normals: Three or more standard normals for each row, which are used up first.
         """
-        self._streams, self._normals = streams, normals
-        self._next = np.full(len(streams), first, dtype="<u8")
+        self._streams, self._first, self._normals = streams, first, normals
 
     def __len__(self) -> int:
         return len(self._streams)
@@ -115,6 +115,10 @@ class StreamChance:
             return normals
         first = self._count(2 * SPARE_BLOCKS, rows)
         return standard_normals(self._streams.parts(2, SPARE_BLOCKS, first=first, rows=rows), 0)[1]
+
+    @cached_property
+    def _next(self) -> Words:
+        return np.full(len(self), self._first, dtype="<u8")
 
     def _count(self, blocks: int, rows: Rows) -> Words:
         # Each row counts for itself: how often another one had to try again is no business of its.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,8 +24,7 @@ class Drawing(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Draws:
+class Draws(NamedTuple):
     """The random numbers of some rows. Whoever releases with them uses them up: they are overwritten.
 
     Attributes:

@@ -60,11 +60,11 @@ class FewAxes:
         gone = noise @ self.unreleased
         squares = np.vecdot(noise, noise) - np.vecdot(gone, gone)
         scales = (draws.amounts / np.sqrt(squares))[:, np.newaxis]
-        more = (noise @ self.uneven) * (self.changes * scales)
+        uneven = (noise @ self.uneven) * (self.changes * scales) if self.changes.size else None
         noise *= self.usual * scales
         noise += embeddings
-        if self.changes.size:
-            noise += more @ self.uneven.T
+        if uneven is not None:
+            noise += uneven @ self.uneven.T
         if self.held.size:
             # Twice: what rounding leaves the first time depends on what is taken away, and the vector is part of that.
             for _ in range(2):

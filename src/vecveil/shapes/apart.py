@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from vecveil.core.arrays import Embeddings, Matrix, evenly
-from vecveil.core.search_quality import search_quality
+from vecveil.core.search_quality import SearchQuality
 from vecveil.shapes.corpus import WordedVectors
 from vecveil.shapes.pairs import ContrastPairs
 
@@ -30,11 +31,12 @@ class Apart:
     def covariance(self) -> Matrix:
         """Return the covariance of what texts have, in rows, with what they have without the concept, in columns."""
         real, bare = (np.asarray(side, dtype=np.float64) for side in (self.vectors, self.reference))
-        return np.asarray((real - real.mean(axis=0)).T @ (bare - bare.mean(axis=0)) / len(real))
+        return np.asarray(real.T @ bare / len(real) - np.outer(real.mean(axis=0), bare.mean(axis=0)))
 
-    def quality(self, searched: Embeddings) -> float:
-        """Return how good a search is where `searched` stand for the vectors."""
-        return search_quality(self.reference, searched)
+    @cached_property
+    def quality(self) -> SearchQuality:
+        """Says how good a search is where other vectors stand for these."""
+        return SearchQuality(self.reference)
 
 
 def apart_from_concept(corpus: WordedVectors, pairs: ContrastPairs, *, most: int | None = None) -> Apart:

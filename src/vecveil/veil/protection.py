@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from vecveil.veil.veil import Veil
 
 
-BLOCK_NUMBERS = 1 << 18
-"""Numbers that are protected together: a megabyte of noise, which stays close to the core that works on it."""
+BLOCK_NUMBERS = 3 << 17
+"""Numbers that are protected together. Fewer mean more waiting for Python, and more mean waiting for memory."""
 
 
 LENGTH_TOLERANCE = 0.01
