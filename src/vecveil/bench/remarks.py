@@ -52,7 +52,7 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "grows with the length of vectors and with their number, rotated noise with the square of the length where all "
         "axes differ. What bends the lines: small batches pay for calls and threads, whatever their size. Ten million "
         "vectors at once are 2.6 GB in and as much out, and new memory from the system is dear; a file, which is "
-        "protected in parts, doesn't pay that. Learning `canonical` spends its time on searches among a fixed number of "
-        "texts until there are tens of thousands of pairs.",
+        "protected in parts, doesn't pay that. Learning `canonical` spends its time on searches among a fixed number "
+        "of texts until there are tens of thousands of pairs.",
     ),
 }
