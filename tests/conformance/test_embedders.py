@@ -28,6 +28,11 @@ def _sentence_transformers(_: str, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
+def _openvino(_: str, folder: Path) -> Iterator[str]:
+    yield f"openvino:{write_tiny_model(folder / 'tiny')}"
+
+
+@contextmanager
 def _openai(_: str, __: Path) -> Iterator[str]:
     with EmbeddingServer().running() as server:
         yield f"openai:toy@{server.base_url}"
@@ -45,6 +50,7 @@ SPECS: dict[str, Callable[[str, Path], AbstractContextManager[str]]] = {
     "minilm": _packaged,
     "mpnet": _packaged,
     "openai": _openai,
+    "openvino": _openvino,
     "precomputed": _precomputed,
     "sentence-transformers": _sentence_transformers,
 }

@@ -23,6 +23,7 @@ from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
 
 ENDINGS = (".parquet", ".npy")
+PARTS = "part-*.arrow"
 
 
 class ResumableOutput:
@@ -87,11 +88,12 @@ class ResumableOutput:
                     output._whole.abandon()
                 # A run that failed before its first row leaves nothing behind, unless its name stands somewhere else.
                 if not output._foreign and not output._begun and not any(output._folder.glob("part-*")):
-                    shutil.rmtree(output._folder, ignore_errors=True)
+                    output._clear()
 
     def _require_free(self, *, overwrite: bool) -> None:
-        # A run that was killed between putting the output in its place and clearing up has made what stands there.
-        if overwrite or self._finishing.exists():
+        # A run that was killed between putting the output in its place and clearing up has made what stands there. Its
+        # parts make the same again; without parts it would be another one, and that is for the user to ask for.
+        if overwrite or (self._finishing.exists() and any(self._folder.glob(PARTS))):
             return
         for path in (self._path, *([self._label_path] if self._path.suffix == ".npy" else [])):
             if path.exists():
@@ -102,7 +104,7 @@ class ResumableOutput:
         for draft in (*self._folder.glob(".job.json.*.draft"), *self._folder.glob(".part-*.draft")):
             draft.unlink()
         record = self._folder / "job.json"
-        parts = sorted(self._folder.glob("part-*.arrow"))
+        parts = sorted(self._folder.glob(PARTS))
         if not record.exists() and set(self._folder.iterdir()) - {self._folder / "lock"}:
             self._foreign = True
             raise InvalidInputError(f"{self._folder} is needed for the parts of the output, but holds something else")
@@ -137,6 +139,9 @@ class ResumableOutput:
             in_parts: Whether to keep parts to go on from; those of an earlier run are gone on with in any case.
         """
         self._label, self._in_parts = label, in_parts
+        if not in_parts:
+            # No one has noted the name of a run that keeps nothing.
+            self._begun = False
         self._schema = plain_schema(schema).with_metadata({b"vecveil": json.dumps(label, ensure_ascii=False).encode()})
         if self._path.suffix == ".parquet":
             require_parquet(self._schema)
@@ -168,10 +173,15 @@ class ResumableOutput:
                     beside.write_text(json.dumps(self._label, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
                 self._draft.replace(drafts.enter_context(atomic_file(self._path)))
         self._begun = False
+        self._clear()
+
+    def _clear(self) -> None:
+        if not self._folder.exists():
+            return
         # In one step: parts that go one by one, in a run that is killed, would look like those of one that is not done.
         cleared = self._path.with_name(f".{self._path.name}.{secrets.token_hex(6)}.cleared")
         self._folder.rename(cleared)
-        shutil.rmtree(cleared)
+        shutil.rmtree(cleared, ignore_errors=True)
 
     def _opened(self) -> WholeFile:
         """Return the file that becomes the output; it begins with the parts of earlier runs."""

@@ -58,8 +58,10 @@ class _OneThreadEach:
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside = Lock(), 0
         self._limit: AbstractContextManager[Any] = nullcontext()
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
 
     def __enter__(self) -> None:
         with self._lock:
@@ -73,6 +75,16 @@ class _OneThreadEach:
             self._inside -= 1
             if not self._inside:
                 self._limit.__exit__(None, None, None)
+
+    def _begin(self) -> None:
+        self._lock, self._inside = Lock(), 0
+
+    def _forked(self) -> None:
+        # The threads that were inside are not there, and whoever held the lock won't give it back.
+        inside = self._inside
+        self._begin()
+        if inside:
+            self._limit.__exit__(None, None, None)
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, one_of
@@ -47,8 +47,6 @@ class PackagedEmbedder:
         backend: What runs the network: torch, or openvino on a processor.
     """
 
-    pinned: ClassVar[bool] = True
-
     model: str
     weights_digest: str
     locate: Callable[[], Path]
@@ -59,6 +57,11 @@ class PackagedEmbedder:
     def __post_init__(self) -> None:
         at_least(self.batch_size, 1, "batch_size")
         one_of(self.backend, BACKENDS, "backend")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a text has the same vector everywhere, but for its last bits; in bfloat16, processors differ."""
+        return self.backend == "torch"
 
     @property
     def fingerprint(self) -> Fingerprint:

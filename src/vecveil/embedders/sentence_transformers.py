@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, one_of
@@ -35,8 +35,6 @@ class SentenceTransformersEmbedder:
         backend: What runs the network: torch, or openvino on a processor.
     """
 
-    pinned: ClassVar[bool] = True
-
     model: str
     _: KW_ONLY
     revision: str | None = None
@@ -51,6 +49,11 @@ class SentenceTransformersEmbedder:
             raise InvalidInputError("model must name a folder or a hub model, got ''")
         if self.revision is not None and self._folder is not None:
             raise InvalidInputError(f"a folder has no revisions, got revision {self.revision!r} for {self.model!r}")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a text has the same vector everywhere, but for its last bits; in bfloat16, processors differ."""
+        return self.backend == "torch"
 
     @property
     def fingerprint(self) -> Fingerprint:

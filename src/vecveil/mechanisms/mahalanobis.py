@@ -150,7 +150,9 @@ class MahalanobisMechanism:
         """
         if self.axes is None:
             return None
-        return np.asarray(np.linalg.cholesky((self.axes * self.variances) @ self.axes.T), dtype=np.float64)
+        # By deviations: Σ itself has the squares of their ratios, and would lose twice as many digits.
+        triangle: Matrix = np.asarray(np.linalg.qr((self.axes * self._deviations).T, mode="r"))
+        return triangle.T
 
     @cached_property
     def _deviations(self) -> Vector:

@@ -19,6 +19,9 @@ from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import log_sphere_area
 
+FEW_DIMENSIONS = 8
+"""Below these, noise may point along the vector, and a difference of nearly equal squares has no digits left."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PurkayasthaMechanism:
@@ -66,7 +69,11 @@ class PurkayasthaMechanism:
         lengths = _lengths(clean)
         along = np.vecdot(noise, clean) / lengths
         # What of the noise points sideways is as long as is missing from a right angle.
-        sideways = np.sin(draws.amounts) / np.sqrt(np.vecdot(noise, noise) - along * along)
+        squares = np.vecdot(noise, noise) - along * along
+        if self.dimensions < FEW_DIMENSIONS:
+            rest = noise - clean * (along / lengths)[:, np.newaxis]
+            squares = np.vecdot(rest, rest)
+        sideways = np.sin(draws.amounts) / np.sqrt(squares)
         forward = (np.cos(draws.amounts) - sideways * along) / lengths
         noise *= sideways[:, np.newaxis]
         clean *= forward[:, np.newaxis]

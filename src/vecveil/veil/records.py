@@ -40,10 +40,10 @@ def _plainest(vectors: Embeddings) -> list[Embeddings]:
     So the same numbers in a file of either kind are one record; 0 and -0 are, too.
     """
     with np.errstate(over="ignore"):
-        narrow = vectors.astype("<f4") + np.float32(0)
+        narrow = vectors.astype("<f4", order="C") + np.float32(0)
     if vectors.dtype == narrow.dtype:
         return list(narrow)
-    wide = vectors.astype("<f8") + 0.0
+    wide = vectors.astype("<f8", order="C") + 0.0
     exact = (narrow == wide).all(axis=1)
     return [narrow[row] if exact[row] else wide[row] for row in range(len(vectors))]
 

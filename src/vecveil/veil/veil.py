@@ -160,7 +160,8 @@ class Veil:
         def made() -> Protection:
             return Protection.of(self, epsilon=self._budget(epsilon), key=key, rng=rng, grid=grid)
 
-        if key is not None or rng is not None or not (epsilon is None or type(epsilon) is float):
+        plain = (epsilon is None or type(epsilon) is float) and type(grid) is str
+        if key is not None or rng is not None or not plain:
             return made()
         # Made once: for a single vector, all this takes longer than its noise.
         return self._protections.get((epsilon, grid), made)

@@ -235,3 +235,45 @@ def test_a_disk_that_is_full_for_the_whole_costs_no_part(
     assert _go_on(path) >= 2
     assert len(np.load(path) if name == "out.npy" else pq.read_table(path)) == 6
     assert not (tmp_path / f"{name}.parts").exists()
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.npy"])
+def test_an_output_without_parts_that_was_finished_before_a_kill_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Its noise is fresh: to make it again would be a second release, of this input or of another."""
+    path = tmp_path / name
+
+    def write() -> None:
+        with ResumableOutput.open(path, JOB) as output:
+            output.describe(_batch(0, only_vectors=name == "out.npy").schema, {}, in_parts=False)
+            output.append(_batch(0, only_vectors=name == "out.npy"))
+            output.finish()
+
+    with monkeypatch.context() as killed:
+        killed.setattr(ResumableOutput, "_clear", lambda _: None)
+        write()
+    before = path.read_bytes()
+    assert (tmp_path / f"{name}.parts" / "finishing").exists()
+    with pytest.raises(InvalidInputError, match="exists already"):
+        write()
+    assert path.read_bytes() == before
+
+
+def test_nothing_is_left_of_a_run_without_parts_that_was_killed_and_then_failed(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    for _ in range(2):
+        with suppress(KeyboardInterrupt), ResumableOutput.open(path, JOB) as output:
+            output.describe(_batch(0, only_vectors=True).schema, {}, in_parts=False)
+            output.append(_batch(0, only_vectors=True))
+            (tmp_path / "kept.parts").mkdir(exist_ok=True)
+            for file in (tmp_path / "out.npy.parts").iterdir():
+                (tmp_path / "kept.parts" / file.name).write_bytes(file.read_bytes())
+            raise KeyboardInterrupt
+        assert not (tmp_path / "out.npy.parts").exists()
+        # As a kill would have left it.
+        (tmp_path / "kept.parts").rename(tmp_path / "out.npy.parts")
+    with suppress(KeyboardInterrupt), ResumableOutput.open(path, JOB) as output:
+        output.describe(_batch(0, only_vectors=True).schema, {}, in_parts=False)
+        raise KeyboardInterrupt
+    assert listing(tmp_path) == {}

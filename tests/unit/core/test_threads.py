@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.threads import cores, in_blocks
@@ -60,3 +63,51 @@ def test_the_first_block_at_fault_is_the_one_that_is_heard_of(monkeypatch: pytes
 
     with pytest.raises(InvalidInputError, match="row 30"):
         in_blocks(100, 10, work)
+
+
+def _blas_threads() -> list[int]:
+    return [one["num_threads"] for one in ThreadpoolController().info() if one["user_api"] == "blas"]
+
+
+def test_matrix_products_keep_to_their_thread_within_and_are_free_again_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    before, within = _blas_threads(), []
+
+    def inner(_: slice) -> None:
+        within.extend(_blas_threads())
+
+    def outer(_: slice) -> None:
+        in_blocks(2, 1, inner)
+        within.extend(_blas_threads())
+        raise ValueError("broken")
+
+    if cores() > 1:
+        with pytest.raises(ValueError, match="broken"):
+            in_blocks(4, 1, outer)
+        assert set(within) == {1}
+    assert _blas_threads() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here to go wrong")
+def test_a_fork_in_the_middle_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    before, codes = _blas_threads(), []
+
+    def work(rows: slice) -> None:
+        if rows.start:
+            return
+        child = os.fork()
+        if not child:
+            try:
+                free = _blas_threads() == before
+                in_blocks(4, 1, lambda _: None)
+                os._exit(0 if free else 1)
+            finally:
+                os._exit(2)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    with warnings.catch_warnings():
+        # That a process with threads is forked is what is tested.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        in_blocks(4, 1, work)
+    assert codes == [0]

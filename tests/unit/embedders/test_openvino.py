@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError, MissingExtraError, UnknownNameError
 from vecveil.embedders import resolve_embedder
 from vecveil.embedders.sentence_model import _load
+from vecveil.veil.records import vectors_are_pinned
 
 TEXTS = ["a", "", "some words of a note", "x" * 90, "one, two, three: " * 40, "ÄÖÜ ☃"]
 
@@ -52,13 +56,60 @@ def test_a_network_that_comes_out_otherwise_is_refused(tiny_model: Path, monkeyp
 
 
 class _Broken:
-    def __call__(self, inputs: list[Any]) -> list[Any]:
-        return [np.random.default_rng(0).standard_normal((*inputs[0].shape, 16)).astype(np.float32)]
+    """Runs a network that has nothing to do with the one that was asked for."""
+
+    data: Any = None
+
+    def create_infer_request(self) -> _Broken:
+        return self
+
+    def infer(self, inputs: list[Any]) -> None:
+        self.data = np.random.default_rng(0).standard_normal((*inputs[0].shape, 16)).astype(np.float32)
+
+    def get_output_tensor(self, _: int) -> _Broken:
+        return self
+
+
+def test_threads_do_not_get_one_anothers_vectors(tiny_model: Path) -> None:
+    embedder = resolve_embedder(f"openvino:{tiny_model}")
+    texts = ["one text", "quite another", "and a third of them", "4"]
+    wanted = {text: embedder.embed([text])[0] for text in texts}
+
+    def work(text: str) -> bool:
+        return all(embedder.embed([text])[0] @ wanted[text] > 0.9999 for _ in range(25))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(work, texts))
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_vectors_in_bfloat16_are_not_the_same_everywhere(tiny_model: Path) -> None:
+    """Keyed noise that is named by the text alone would be the same on another processor, whose vectors differ."""
+    assert vectors_are_pinned(resolve_embedder(str(tiny_model)))
+    assert not vectors_are_pinned(resolve_embedder(f"openvino:{tiny_model}"))
+    assert not vectors_are_pinned(resolve_embedder("openvino:minilm"))
 
 
 def test_it_sends_nothing_home(tiny_model: Path) -> None:
     resolve_embedder(f"openvino:{tiny_model}").embed(["a"])
     assert sys.modules["openvino_telemetry"] is None
+
+
+def test_it_sends_nothing_home_where_openvino_was_there_before(tiny_model: Path) -> None:
+    code = (
+        "import openvino, sys\n"
+        "from vecveil.embedders import resolve_embedder\n"
+        f"resolve_embedder({'openvino:' + str(tiny_model)!r}).embed(['a'])\n"
+        "from openvino.tools.ovc import telemetry_stub, telemetry_utils\n"
+        "assert telemetry_utils.tm is telemetry_stub\n"
+    )
+    # The import itself would send something: CI keeps it from that.
+    environment = {**os.environ, "CI": "true"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
 
 
 def test_a_missing_openvino_names_its_extra(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

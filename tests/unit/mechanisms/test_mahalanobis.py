@@ -5,6 +5,7 @@ import pytest
 from scipy import integrate
 
 from vecveil.core.errors import InvalidInputError
+from vecveil.mechanisms.draws import Draws
 from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 
@@ -76,3 +77,19 @@ def test_wrong_shapes_are_refused() -> None:
         MahalanobisMechanism(epsilon=1.0, variances=np.ones(2), axes=2 * np.eye(2))
     with pytest.raises(InvalidInputError, match="centre must"):
         MahalanobisMechanism(epsilon=1.0, variances=np.ones(2), centre=np.ones(3))
+
+
+@pytest.mark.parametrize("decades", [2, 6, 10])
+def test_a_rotated_shape_keeps_its_shape_however_uneven(decades: int) -> None:
+    """A root that loses the narrow axes would add less noise along them than is promised."""
+    dimensions = 24
+    axes, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((dimensions, dimensions)))
+    variances = np.logspace(-decades, decades, dimensions)
+    mechanism = MahalanobisMechanism(epsilon=3.0, variances=variances, axes=axes)
+    normals = np.random.default_rng(1).standard_normal((dimensions, dimensions))
+    noise = mechanism.release(np.zeros((dimensions, dimensions)), Draws(normals.copy(), np.ones(dimensions)))
+    # Without their lengths, normals are turned and stretched: lengths along the shape stay one.
+    whitened = (noise @ axes) / np.sqrt(variances)
+    np.testing.assert_allclose(np.linalg.norm(whitened, axis=1), 1, rtol=1e-4)
+    angles = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    np.testing.assert_allclose(whitened @ whitened.T, angles @ angles.T, atol=1e-4)

@@ -6,6 +6,7 @@ from scipy import integrate
 
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms.angle import AngleDistribution
+from vecveil.mechanisms.draws import Draws
 from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.purkayastha import PurkayasthaMechanism
 
@@ -87,3 +88,13 @@ def test_the_noise_ratio_keeps_its_digits_at_any_budget(dimensions: int) -> None
         ratio = PurkayasthaMechanism(epsilon=epsilon, dimensions=dimensions).noise_ratio(1.0)
         # For small angles the law of the angle is Gamma(n - 1, 1/epsilon), whose mean square is n(n - 1)/epsilon².
         assert ratio == pytest.approx(np.sqrt(dimensions * (dimensions - 1)) / epsilon, rel=1e-3)
+
+
+@pytest.mark.parametrize("sideways", [1.0, 1e-4, 1e-8, 1e-12])
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_noise_that_points_along_the_vector_still_turns_it(dimensions: int, sideways: float) -> None:
+    point = np.eye(dimensions)[:1]
+    normals = np.eye(dimensions)[:1] + sideways * np.eye(dimensions)[1:2]
+    mechanism = PurkayasthaMechanism(epsilon=2.0, dimensions=dimensions)
+    released = mechanism.release(point, Draws(normals, np.array([0.3])))[0]
+    np.testing.assert_allclose(released[:2], [np.cos(0.3), np.sin(0.3)], atol=1e-3)

@@ -6,7 +6,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -358,3 +358,17 @@ def test_many_threads_may_ask_for_many_budgets() -> None:
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(lambda number: veil.perturb(vectors, epsilon=1.0 + number % 35).shape, range(600)))
     assert set(found) == {vectors.shape}
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_keyed_noise_does_not_depend_on_how_vectors_lie_in_memory(order: Literal["C", "F"], kind: str) -> None:
+    veil, vectors = made_veil(epsilon=30.0), unit_vectors(6)
+    laid_out = np.asarray(vectors, dtype=kind, order=order)
+    key = Key(bytes(range(32)))
+    np.testing.assert_array_equal(veil.perturb(laid_out, key=key), veil.perturb(vectors, key=key))
+
+
+def test_a_grid_that_is_no_name_is_refused_in_words() -> None:
+    with pytest.raises(VecveilError):
+        made_veil(epsilon=30.0).perturb(unit_vectors(2), grid=["float32"])  # type: ignore[arg-type]
