@@ -12,6 +12,7 @@ from vecveil.bench.learning import contrast_pairs, fitting, labelled_corpus
 from vecveil.bench.noise import DEFAULT, DENSE, DIAGONAL, LAPLACE, PURKAYASTHA
 from vecveil.bench.subjects import unit_vectors, veils
 from vecveil.bench.timing import Work, best_seconds, on_cores
+from vecveil.core.arrays import Embeddings
 from vecveil.core.threads import cores
 from vecveil.veil import Veil
 
@@ -60,11 +61,8 @@ def _by_dimensions(effort: Effort) -> Iterator[Series]:
     found: dict[str, list[float]] = {name: [] for name in names}
     for dimensions in effort.dimensions:
         vectors, made = unit_vectors(ROWS, dimensions), veils(dimensions)
-
-        def work(veil: Veil, vectors: np.ndarray = vectors) -> Work:
-            return lambda: veil.perturb(vectors)
-
-        took = best_seconds({name: work(made[name]) for name in names}, rounds=effort.rounds)
+        works = {name: _perturbing(made[name], vectors) for name in names}
+        took = best_seconds(works, rounds=effort.rounds)
         for name in names:
             found[name].append(took[name])
     for name, seconds in found.items():
@@ -78,10 +76,9 @@ def _by_rows(effort: Effort) -> Iterator[Series]:
         for name in (LAPLACE, DEFAULT):
             seconds = []
             for rows in effort.batches:
-                vectors = unit_vectors(rows, NARROW)
+                work = _perturbing(made[name], unit_vectors(rows, NARROW))
                 with on_cores(count):
-                    veil = made[name]
-                    took = best_seconds({name: lambda: veil.perturb(vectors)}, rounds=max(1, effort.rounds // 3))  # noqa: B023
+                    took = best_seconds({name: work}, rounds=max(1, effort.rounds // 3))
                 seconds.append(took[name])
             title = f"{name}, vectors of {NARROW}, on {count} core{'s' if count > 1 else ''}"
             yield Series(name=title, size="vectors", sizes=effort.batches, seconds=tuple(seconds))
@@ -95,3 +92,7 @@ def _by_pairs(effort: Effort) -> Iterator[Series]:
             seconds.append(best_seconds({name: work}, rounds=1)[name])
         title = f"learning {name}, vectors of {LEARNED}"
         yield Series(name=title, size="contrast pairs", sizes=effort.corpora, seconds=tuple(seconds))
+
+
+def _perturbing(veil: Veil, vectors: Embeddings) -> Work:
+    return lambda: veil.perturb(vectors)

@@ -44,8 +44,8 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "are the same in both: they alone would have to be faster for a larger ratio.",
     ),
     "embedding": (
-        "ONNX Runtime was tried too: in single precision it is slower than OpenVINO in bfloat16, and with whole "
-        "numbers of 8 bits it is faster, but keeps a cosine of 0.98 only.",
+        "ONNX Runtime was tried by hand and is not in this run: in single precision it was slower than OpenVINO in "
+        "bfloat16, and with whole numbers of 8 bits its vectors were too far off.",
     ),
     "growth": (
         "A straight line has the power in the last column as its slope, taken from the larger half of the sizes. Noise "

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,3 +58,4 @@ def test_a_file_can_be_let_go_of_at_any_time(tmp_path: Path) -> None:
     whole = WholeFile(tmp_path / "whole", SCHEMA, npy=True)
     whole.write(BATCHES)
     whole.abandon()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("vecveil-write")]

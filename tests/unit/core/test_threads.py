@@ -88,7 +88,6 @@ def test_matrix_products_keep_to_their_thread_within_and_are_free_again_behind(m
     assert _blas_threads() == before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here to go wrong")
 def test_a_fork_in_the_middle_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     before, codes = _blas_threads(), []
