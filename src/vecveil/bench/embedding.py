@@ -11,10 +11,10 @@ from vecveil.bench.line import Line
 from vecveil.bench.timing import Work, best_seconds
 from vecveil.core.arrays import Embeddings
 from vecveil.embedders import Embedder, resolve_embedder
+from vecveil.embedders.openvino import LEAST_COSINE
 from vecveil.samples import clinical_sentences
 
 MODEL = "minilm"
-LEAST_COSINE = 0.999
 
 
 def embedding_lines(effort: Effort) -> Iterator[Line]:

@@ -9,12 +9,10 @@ import numpy as np
 
 from vecveil.bench.effort import Effort
 from vecveil.bench.learning import contrast_pairs, fitting, labelled_corpus
-from vecveil.bench.noise import DEFAULT, DENSE, DIAGONAL, LAPLACE, PURKAYASTHA
+from vecveil.bench.noise import DEFAULT, DENSE, DIAGONAL, LAPLACE, PURKAYASTHA, perturbing
 from vecveil.bench.subjects import unit_vectors, veils
-from vecveil.bench.timing import Work, best_seconds, on_cores
-from vecveil.core.arrays import Embeddings
+from vecveil.bench.timing import best_seconds, on_cores
 from vecveil.core.threads import cores
-from vecveil.veil import Veil
 
 ROWS = 1000
 """Of a batch whose vectors get longer."""
@@ -61,7 +59,7 @@ def _by_dimensions(effort: Effort) -> Iterator[Series]:
     found: dict[str, list[float]] = {name: [] for name in names}
     for dimensions in effort.dimensions:
         vectors, made = unit_vectors(ROWS, dimensions), veils(dimensions)
-        works = {name: _perturbing(made[name], vectors) for name in names}
+        works = {name: perturbing(made[name], vectors) for name in names}
         took = best_seconds(works, rounds=effort.rounds)
         for name in names:
             found[name].append(took[name])
@@ -76,7 +74,7 @@ def _by_rows(effort: Effort) -> Iterator[Series]:
         for name in (LAPLACE, DEFAULT):
             seconds = []
             for rows in effort.batches:
-                work = _perturbing(made[name], unit_vectors(rows, NARROW))
+                work = perturbing(made[name], unit_vectors(rows, NARROW))
                 with on_cores(count):
                     took = best_seconds({name: work}, rounds=max(1, effort.rounds // 3))
                 seconds.append(took[name])
@@ -92,7 +90,3 @@ def _by_pairs(effort: Effort) -> Iterator[Series]:
             seconds.append(best_seconds({name: work}, rounds=1)[name])
         title = f"learning {name}, vectors of {LEARNED}"
         yield Series(name=title, size="contrast pairs", sizes=effort.corpora, seconds=tuple(seconds))
-
-
-def _perturbing(veil: Veil, vectors: Embeddings) -> Work:
-    return lambda: veil.perturb(vectors)

@@ -47,8 +47,8 @@ def batch_lines(effort: Effort) -> Iterator[Line]:
     works: dict[str, Work] = {
         DRAWING: lambda: drawn_normals(effort.rows, DIMENSIONS),
         COPYING: vectors.copy,
-        **{name: _perturbing(veil, vectors, None) for name, veil in made.items()},
-        **{_keyed(name): _perturbing(veil, vectors, key) for name, veil in made.items()},
+        **{name: perturbing(veil, vectors) for name, veil in made.items()},
+        **{_keyed(name): perturbing(veil, vectors, key) for name, veil in made.items()},
     }
     took = {name: 1e6 * value / effort.rows for name, value in best_seconds(works, rounds=effort.rounds).items()}
     others = _one_by_one(made[DIAGONAL], vectors, effort)
@@ -80,7 +80,8 @@ def single_lines(effort: Effort) -> Iterator[Line]:
         yield Line(what=f"{name}, one vector", value=1e6 * value / effort.singles, unit=UNIT, wanted=wanted)
 
 
-def _perturbing(veil: Veil, vectors: Embeddings, key: Key | None) -> Work:
+def perturbing(veil: Veil, vectors: Embeddings, key: Key | None = None) -> Work:
+    """Return the protection of a batch, with fresh noise or from a key."""
     return lambda: veil.perturb(vectors, key=key)
 
 
