@@ -16,6 +16,7 @@ from scipy.stats import norm
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
+from vecveil.mechanisms.spherical import factors
 from vecveil.shapes import NoiseShape
 from vecveil.shapes.erasure import erasing, left_over
 
@@ -154,10 +155,10 @@ class ForgottenCentre(MahalanobisMechanism):
 
 
 class RadiusOfAllAxes(MahalanobisMechanism):
-    """Draws lengths as if every axis were released."""
+    """Draws amounts as if every axis were released."""
 
     def amounts(self, chance: Chance) -> Vector:
-        return chance.gammas(self.variances.size) / self.epsilon
+        return factors(self.variances.size, self.epsilon, chance)
 
 
 @every_case

@@ -17,6 +17,7 @@ import numpy as np
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.errors import MissingExtraError
 from vecveil.core.randomness import WORDS_IN_BLOCK, fresh_streams, standard_normals
+from vecveil.core.room import KeptRoom
 from vecveil.core.threads import in_blocks
 from vecveil.veil.protection import BLOCK_NUMBERS
 
@@ -123,12 +124,12 @@ def alloy_encryption(vectors: Embeddings) -> Callable[[], object]:
 
 def drawn_normals(rows: int, dimensions: int) -> Matrix:
     """Return as many standard normals as the noise of so many vectors is made of, drawn as it is."""
-    normals = np.empty((rows, dimensions))
+    normals, room = np.empty((rows, dimensions)), KeptRoom()
 
     def work(part: slice) -> None:
         count = part.stop - part.start
-        halves = fresh_streams(count).parts(2, -(-dimensions // (2 * WORDS_IN_BLOCK)))
-        normals[part] = standard_normals(halves, dimensions)[0]
+        halves = fresh_streams(count).parts(2, -(-dimensions // (2 * WORDS_IN_BLOCK)), room=room)
+        normals[part] = standard_normals(halves, dimensions, room=room)[0]
 
     in_blocks(rows, max(1, BLOCK_NUMBERS // dimensions), work)
     return normals

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.core.arrays import Matrix
+from vecveil.core.room import Room, new_room
+from vecveil.core.tangents import tangents_of_turns
 
 CIPHER_KEY_BYTES = 32
 START_BYTES = 16
@@ -27,6 +29,10 @@ Rows = NDArray[np.intp] | slice
 
 EVERY = slice(None)
 """All rows."""
+
+_EXPONENT_BITS, _ONE_AND_ODD = np.array(12, dtype="<u8"), np.array(0x3FF0000000000001, dtype="<u8")
+_HALF, _ONE, _TWO, _MINUS_EIGHT = (np.array(number) for number in (0.5, 1.0, 2.0, -8.0))
+"""Made once: NumPy takes as long to make something of a Python number as to multiply a row by it."""
 
 
 class RowStreams:
@@ -51,18 +57,20 @@ class RowStreams:
         """Return the words of so many blocks from `first` on, which may differ by row; of all rows, or of some."""
         return np.asarray(self.parts(1, blocks, first=first, rows=rows)[0])
 
-    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
+    def parts(
+        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
+    ) -> Words:
         """Return the same words in so many parts, each of as many blocks and in one piece of memory for all rows."""
         starts = self.starts[rows]
         shape = parts, len(starts), WORDS_IN_BLOCK * blocks
-        numbers = np.empty((*shape[:2], blocks, WORDS_IN_BLOCK), dtype="<u8")
+        numbers = room("numbers", (*shape[:2], blocks, WORDS_IN_BLOCK), "<u8")
         if not numbers.size:
             return numbers.reshape(shape)
         numbers[..., 1] = starts[:, 1:]
         # A sum that runs over goes on at zero, and no two blocks of a row have the same number for that.
-        begin = starts[:, :1] + (first if isinstance(first, int) else first[:, np.newaxis])
-        np.add(begin, _counted(parts, blocks), out=numbers[..., 0])
-        encrypted = np.empty(numbers.nbytes + _LAST_BYTES, dtype=np.uint8)
+        begin, after = (starts[:, :1], first) if isinstance(first, int) else (starts[:, :1] + first[:, np.newaxis], 0)
+        np.add(begin, _counted(parts, blocks, after), out=numbers[..., 0])
+        encrypted = room("words", (numbers.nbytes + _LAST_BYTES,), "u1")
         self._encryptor.update_into(numbers.reshape(-1).view(np.uint8).data, encrypted.data)
         return encrypted[: numbers.nbytes].view("<u8").reshape(shape)
 
@@ -92,12 +100,12 @@ def keyed_streams(key: bytes, starts: Sequence[bytes]) -> RowStreams:
 def between_one_and_two(words: Words) -> Matrix:
     """Return `words`, which are overwritten, as numbers between 1 and 2 that reach neither, in steps of 2^-51."""
     # The upper bits become the digits of a floating-point number whose exponent is zero and whose last digit is odd.
-    words >>= np.uint64(12)
-    words |= np.uint64(0x3FF0000000000001)
+    words >>= _EXPONENT_BITS
+    words |= _ONE_AND_ODD
     return words.view("<f8")
 
 
-def standard_normals(halves: Words, width: int) -> tuple[Matrix, Matrix]:
+def standard_normals(halves: Words, width: int, *, room: Room = new_room) -> tuple[Matrix, Matrix]:
     """Return independent standard normals, so many for each row, and others that come with them.
 
     It is the method of Box and Muller: of a pair the word in the first half gives a distance from the origin and that
@@ -108,22 +116,22 @@ def standard_normals(halves: Words, width: int) -> tuple[Matrix, Matrix]:
             row by row, which takes twice as long.
         width: How many normals a row needs. Half as many words of each part go into them; each that is left makes one
             of the others.
+        room: Where the normals go.
     """
     diameters, tangents = between_one_and_two(halves)
     # 2 - u lies between 0 and 1, so that the distance is never zero: a direction is taken.
-    np.subtract(2.0, diameters, out=diameters)
+    np.subtract(_TWO, diameters, out=diameters)
     np.log(diameters, out=diameters)
-    diameters *= -8.0
+    diameters *= _MINUS_EIGHT
     np.sqrt(diameters, out=diameters)
-    # The tangent has a period of π: that u begins at 1 makes no difference.
-    tangents *= np.pi
-    np.tan(tangents, out=tangents)
+    # The tangent has a period of π: that u begins at 1 makes no difference. It is never the pole, as its digit is odd.
+    tangents_of_turns(tangents, room=room)
     # r cos θ = 2r/(1 + t²) - r and r sin θ = 2rt/(1 + t²).
-    shares = np.multiply(tangents, tangents)
-    shares += 1.0
+    shares = np.multiply(tangents, tangents, out=room("shares", tangents.shape))
+    shares += _ONE
     np.divide(diameters, shares, out=shares)
-    diameters *= 0.5
-    normals = np.empty((halves.shape[1], width))
+    diameters *= _HALF
+    normals = room("normals", (halves.shape[1], width))
     left = -(-width // 2)
     right = width - left
     np.subtract(shares[:, :left], diameters[:, :left], out=normals[:, :left])
@@ -145,7 +153,7 @@ def _aes() -> tuple[Any, Any, Any]:
 
 
 @lru_cache(maxsize=16)
-def _counted(parts: int, blocks: int) -> Words:
-    numbers = np.arange(parts * blocks, dtype="<u8").reshape(parts, 1, blocks)
+def _counted(parts: int, blocks: int, first: int) -> Words:
+    numbers = np.arange(first, first + parts * blocks, dtype="<u8").reshape(parts, 1, blocks)
     numbers.flags.writeable = False
     return numbers

@@ -1,7 +1,8 @@
 """The angle of the Purkayastha distribution: density proportional to sin(t)^(n - 2) * exp(-epsilon * t) on [0, π].
 
-Its logarithm is concave, so that three tangents make an upper bound that can be sampled exactly; draws under the
-bound are accepted by the ratio of the two. Everything stays in logarithms: sin(t)^4094 underflows, its log doesn't.
+The logarithm of sin(t)/t is concave, so that its tangent at the mode bounds it: the density is nowhere above that of a
+Gamma law with the same mode, and draws of that law are accepted by the ratio of the two, at worst every other one.
+Everything stays in logarithms: sin(t)^4094 underflows, its log doesn't.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from vecveil.core.arrays import Vector
-from vecveil.core.randomness import Rows
-from vecveil.mechanisms.chance import Accepted, Chance, until_accepted
+from vecveil.mechanisms.chance import Chance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,42 +51,26 @@ class AngleDistribution:
 
     def sample(self, chance: Chance) -> Vector:
         """Return one independent angle for each row."""
-
-        def attempt(rows: Rows) -> tuple[Vector, Accepted]:
-            place, depth, height = chance.uniforms(rows, 3)
-            drafts, log_bound = self._under_bound(place, depth)
-            return drafts, np.log1p(-height) <= self._log_weight(drafts) - log_bound
-
-        return until_accepted(attempt)
-
-    def _under_bound(self, place: Vector, depth: Vector) -> tuple[Vector, Vector]:
-        """Return angles from the bound (rising tangent, flat top, falling tangent) and its log height there."""
-        left, right, rise, fall = self._tangents
-        # Areas in units of exp(peak). -expm1(-x)/rate is the area under an exponential cut off at the interval's end.
-        rising = -math.expm1(-rise * left) / rise if left > 0 else 0.0
-        falling = -math.expm1(-fall * (math.pi - right)) / fall
-        place = place * (rising + (right - left) + falling)
-        before = np.log1p(depth * math.expm1(-rise * left)) / rise if left > 0 else np.zeros(depth.shape)
-        after = -np.log1p(depth * math.expm1(-fall * (math.pi - right))) / fall
-        on_left, on_right = place < rising, place >= rising + (right - left)
-        angles = np.where(on_left, left + before, np.where(on_right, right + after, left + depth * (right - left)))
-        drop = np.where(on_left, rise * before, np.where(on_right, -fall * after, 0.0))
-        return angles, self._peak + drop
-
-    @cached_property
-    def _tangents(self) -> tuple[float, float, float, float]:
-        """Where the tangents to the left and the right of the peak reach its height, and how steep they are."""
         if self.dimensions == 2:
-            return 0.0, 0.0, 1.0, self.epsilon
-        # Tangents one and a half widths away lose little area; any other points would be right too, only slower.
-        reach = 1.5 * self.spread
-        before = max(self.mode - reach, 0.3 * self.mode)
-        after = min(self.mode + reach, self.mode + 0.7 * (math.pi - self.mode))
-        rise, fall = self._slope(before), -self._slope(after)
-        heights = self._log_weight(np.array([before, after]))
-        left = max(0.0, before + float(self._peak - heights[0]) / rise)
-        right = min(math.pi, after - float(self._peak - heights[1]) / fall)
-        return left, right, rise, fall
+            return self._on_circle(np.exp(-chance.gammas(1.0)))
+        power, cotangent = self.dimensions - 2, 1 / math.tan(self.mode)
+        scale, slope = self.mode / power, 1 / self.mode - cotangent
+        highest = math.log(math.sin(self.mode) / self.mode) + self.mode * slope
+
+        def cost(numbers: Vector) -> Vector:
+            angles = scale * numbers
+            costs = np.log(np.abs(np.sin(angles)) / angles)
+            costs += slope * angles
+            costs -= highest
+            costs *= -power
+            costs[angles >= math.pi] = np.inf
+            return costs
+
+        return scale * chance.gammas(power + 1.0, cost)
+
+    def _on_circle(self, uniforms: Vector) -> Vector:
+        """Return angles of two dimensions, where the law is an exponential one that is cut off at π."""
+        return np.asarray(np.log1p(uniforms * math.expm1(-self.epsilon * math.pi)) / -self.epsilon)
 
     @cached_property
     def _peak(self) -> float:
@@ -108,9 +92,6 @@ class AngleDistribution:
             return -self.epsilon * angles
         with np.errstate(divide="ignore"):
             return (self.dimensions - 2) * np.log(np.sin(angles)) - self.epsilon * angles
-
-    def _slope(self, angle: float) -> float:
-        return (self.dimensions - 2) / math.tan(angle) - self.epsilon
 
 
 @cache

@@ -11,39 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.core.arrays import Matrix, Vector
-from vecveil.core.randomness import (
-    EVERY,
-    WORDS_IN_BLOCK,
-    Rows,
-    RowStreams,
-    Words,
-    between_one_and_two,
-    standard_normals,
-)
+from vecveil.core.randomness import EVERY, Rows, RowStreams, Words, standard_normals
 
 Accepted = NDArray[np.bool_]
 Attempt = Callable[[Rows], tuple[Vector, Accepted]]
 """Returns a number for each of some rows, and whether it may be taken."""
 
+Cost = Callable[[Vector], Vector]
+"""Returns how much less likely each of some numbers shall be, as the logarithm of a share: zero or more."""
+
 SPARE_BLOCKS = 2
 """Of each part of a row's words: their normals are enough to try once for a number of the Gamma law."""
 
-_TINY = 1e-300
+_TINY = 1e-90
+"""A cube root that is as good as zero, and whose cube is still a number."""
 
 
 class Chance(Protocol):
-    """Gives numbers to rows. Methods that try until a number will do ask again for the rows that have none."""
+    """Gives numbers to rows."""
 
     def __len__(self) -> int:
         """Return how many rows there are."""
         ...
 
-    def uniforms(self, rows: Rows, count: int) -> Matrix:
-        """Return the next `count` numbers of each of these rows, from 0 to 1, 1 left out; a column for each row."""
-        ...
+    def gammas(self, shape: float, cost: Cost | None = None) -> Vector:
+        """Return a number for every row, of the Gamma law with that shape, at least 1, and a scale of 1.
 
-    def gammas(self, shape: float) -> Vector:
-        """Return a number of the Gamma law with that shape, at least 1, and a scale of 1 for every row."""
+        Args:
+            shape: Power of the law.
+            cost: Makes numbers less likely: their density is that of the law times exp(-cost).
+        """
         ...
 
 
@@ -56,13 +53,16 @@ class GeneratorChance:
     def __len__(self) -> int:
         return self._rows
 
-    def uniforms(self, rows: Rows, count: int) -> Matrix:
-        """Return the generator's next numbers."""
-        return self._rng.random((count, self._rows if isinstance(rows, slice) else len(rows)))
+    def gammas(self, shape: float, cost: Cost | None = None) -> Vector:
+        """Return the generator's next numbers of that law."""
+        if cost is None:
+            return self._rng.standard_gamma(shape, self._rows)
 
-    def gammas(self, shape: float) -> Vector:
-        """Return the generator's next numbers of the Gamma law."""
-        return self._rng.standard_gamma(shape, self._rows)
+        def attempt(rows: Rows) -> tuple[Vector, Accepted]:
+            numbers = self._rng.standard_gamma(shape, self._rows if isinstance(rows, slice) else len(rows))
+            return numbers, self._rng.standard_exponential(len(numbers)) > cost(numbers)
+
+        return until_accepted(attempt)
 
 
 class StreamChance:
@@ -81,16 +81,11 @@ class StreamChance:
     def __len__(self) -> int:
         return len(self._streams)
 
-    def uniforms(self, rows: Rows, count: int) -> Matrix:
-        """Return the next numbers of each of these rows."""
-        blocks = -(-count // WORDS_IN_BLOCK)
-        words = self._streams.words(self._count(blocks, rows), blocks, rows)
-        return np.asarray(between_one_and_two(words)[:, :count].T - 1.0)
+    def gammas(self, shape: float, cost: Cost | None = None) -> Vector:
+        """Return numbers of that law, by the method of Marsaglia and Tsang.
 
-    def gammas(self, shape: float) -> Vector:
-        """Return numbers of the Gamma law, by the method of Marsaglia and Tsang.
-
-        The cube of a normal is nearly such a number. It is taken as often as the law says, which is nearly always.
+        The cube of a normal is nearly a number of the Gamma law. It is taken as often as the law and its cost say,
+        which is nearly always.
         """
         base = shape - 1 / 3
         slope = 1 / (3 * math.sqrt(base))
@@ -99,13 +94,20 @@ class StreamChance:
             normals = self._spare_normals(rows)
             roots = slope * normals[:, 0]
             roots += 1
+            # What is not above zero is never taken: for a root this small, far more would be needed than there can be.
+            np.maximum(roots, _TINY, out=roots)
             cubes = roots * roots * roots
-            # The squares of two normals make the logarithm of a uniform number. A draft that is not above zero is never
-            # taken: its own logarithm is lower than any of those.
-            normals *= normals
-            chances = normals[:, 0] + normals[:, 1] + normals[:, 2]
-            needed = cubes - 1 - 3 * np.log(np.maximum(roots, _TINY))
-            return base * cubes, chances > 2 * base * needed
+            needed = np.log(roots)
+            needed *= -3
+            needed += cubes
+            needed -= 1
+            needed *= 2 * base
+            cubes *= base
+            if cost is not None:
+                needed += 2 * cost(cubes)
+            # The squares of two normals make the logarithm of a uniform number.
+            three = normals[:, :3]
+            return cubes, np.vecdot(three, three) > needed
 
         return until_accepted(attempt)
 

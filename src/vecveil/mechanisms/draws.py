@@ -8,6 +8,7 @@ import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.randomness import WORDS_IN_BLOCK, RowStreams, fresh_streams, standard_normals
+from vecveil.core.room import Room, new_room
 from vecveil.mechanisms.chance import SPARE_BLOCKS, Chance, GeneratorChance, StreamChance
 
 
@@ -20,7 +21,7 @@ class Drawing(Protocol):
         ...
 
     def amounts(self, chance: Chance) -> Vector:
-        """Return how far each row is moved: a radius or an angle."""
+        """Return how far each row is moved: a factor for its normals, or an angle."""
         ...
 
 
@@ -28,26 +29,28 @@ class Draws(NamedTuple):
     """The random numbers of some rows. Whoever releases with them uses them up: they are overwritten.
 
     Attributes:
-        normals: Independent standard normals, for a direction.
-        amounts: How far each row is moved along it.
+        normals: Independent standard normals, which say in which direction a row is moved.
+        amounts: One number for each row, which says how far.
+        room: Memory for what is made with them.
     """
 
     normals: Matrix
     amounts: Vector
+    room: Room = new_room
 
 
-def fresh_draws(mechanism: Drawing, rows: int) -> Draws:
+def fresh_draws(mechanism: Drawing, rows: int, *, room: Room = new_room) -> Draws:
     """Return secure numbers for `rows` rows, others at each call."""
-    return stream_draws(mechanism, fresh_streams(rows))
+    return stream_draws(mechanism, fresh_streams(rows), room=room)
 
 
-def stream_draws(mechanism: Drawing, streams: RowStreams) -> Draws:
+def stream_draws(mechanism: Drawing, streams: RowStreams, *, room: Room = new_room) -> Draws:
     """Return the numbers for one row per stream, each from that stream alone."""
     # Normals come from two halves of whole blocks, and some for the amounts with them.
     blocks = -(-mechanism.width // (2 * WORDS_IN_BLOCK)) + SPARE_BLOCKS
-    normals, spare = standard_normals(streams.parts(2, blocks), mechanism.width)
+    normals, spare = standard_normals(streams.parts(2, blocks, room=room), mechanism.width, room=room)
     chance = StreamChance(streams, first=2 * blocks, normals=spare)
-    return Draws(normals, mechanism.amounts(chance))
+    return Draws(normals, mechanism.amounts(chance), room)
 
 
 def generator_draws(mechanism: Drawing, rows: int, rng: np.random.Generator) -> Draws:

@@ -24,7 +24,7 @@ class FewAxes:
     Attributes:
         usual: Deviation along all axes but the few.
         uneven: Axes with another deviation, as orthonormal columns.
-        changes: What that is more than the usual one.
+        changes: By what share of the usual one it is more than that.
         unreleased: Axes that are not released, as orthonormal columns.
         held: What stands there instead, in coordinates along them.
     """
@@ -48,7 +48,7 @@ class FewAxes:
         return cls(
             usual=float(np.sqrt(usual)),
             uneven=np.ascontiguousarray(axes[:, uneven]),
-            changes=np.sqrt(variances[uneven]) - np.sqrt(usual),
+            changes=np.sqrt(variances[uneven] / usual) - 1,
             unreleased=unreleased,
             held=np.zeros(unreleased.shape[1]) if centre is None else centre @ unreleased,
         )
@@ -56,17 +56,14 @@ class FewAxes:
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`, which has a normal for every coordinate."""
         noise = draws.normals
-        # The length is that of the normals along the released axes.
-        gone = noise @ self.unreleased
-        squares = np.vecdot(noise, noise) - np.vecdot(gone, gone)
-        scales = (draws.amounts / np.sqrt(squares))[:, np.newaxis]
-        uneven = (noise @ self.uneven) * (self.changes * scales) if self.changes.size else None
-        noise *= self.usual * scales
+        noise *= (self.usual * draws.amounts)[:, np.newaxis]
+        uneven = (noise @ self.uneven) * self.changes if self.changes.size else None
         noise += embeddings
+        product = draws.room("product", noise.shape)
         if uneven is not None:
-            noise += uneven @ self.uneven.T
+            noise += np.matmul(uneven, self.uneven.T, out=product)
         if self.held.size:
             # Twice: what rounding leaves the first time depends on what is taken away, and the vector is part of that.
             for _ in range(2):
-                noise -= (noise @ self.unreleased - self.held) @ self.unreleased.T
+                noise -= np.matmul(noise @ self.unreleased - self.held, self.unreleased.T, out=product)
         return noise

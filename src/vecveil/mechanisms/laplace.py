@@ -15,7 +15,7 @@ from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
-from vecveil.mechanisms.spherical import radii, spherical_log_density, spherical_noise
+from vecveil.mechanisms.spherical import factors, spherical_log_density, spherical_noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +48,8 @@ class LaplaceMechanism:
         return self.dimensions
 
     def amounts(self, chance: Chance) -> Vector:
-        """Return the length of the noise of each row."""
-        return radii(self.dimensions, self.epsilon, chance)
+        """Return by what the normals of each row are multiplied."""
+        return factors(self.dimensions, self.epsilon, chance)
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return a noisy copy of `embeddings`."""

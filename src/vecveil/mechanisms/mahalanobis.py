@@ -18,7 +18,7 @@ from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.few_axes import FewAxes
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
-from vecveil.mechanisms.spherical import radii, spherical_log_density, spherical_noise
+from vecveil.mechanisms.spherical import factors, spherical_log_density, spherical_noise
 
 STRIPE = 128
 """Columns of a product that are made together: wide enough for a matrix library to work at full speed."""
@@ -64,8 +64,8 @@ class MahalanobisMechanism:
         return self._deviations.size if self._few_axes is None else self.variances.size
 
     def amounts(self, chance: Chance) -> Vector:
-        """Return the length, in Mahalanobis norm, of the noise of each row."""
-        return radii(self._deviations.size, self.epsilon, chance)
+        """Return by what the normals of each row are multiplied, before they are stretched."""
+        return factors(self._deviations.size, self.epsilon, chance)
 
     def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
         """Return a noisy copy of `embeddings`."""
@@ -84,7 +84,7 @@ class MahalanobisMechanism:
         if self._root is None:
             noise *= self._deviations
         else:
-            noise = _times_triangle(noise, self._root)
+            noise = _times_triangle(noise, self._root, draws.room("product", noise.shape))
         noise += embeddings
         return noise
 
@@ -179,9 +179,8 @@ class MahalanobisMechanism:
         return vectors
 
 
-def _times_triangle(rows: Matrix, triangle: Matrix) -> Matrix:
-    """Return rows · triangleᵀ, without most of what is zero above the diagonal of `triangle`."""
-    product = np.empty_like(rows)
+def _times_triangle(rows: Matrix, triangle: Matrix, product: Matrix) -> Matrix:
+    """Return rows · triangleᵀ, in `product`, without most of what is zero above the diagonal of `triangle`."""
     for start in range(0, len(triangle), STRIPE):
         stop = min(start + STRIPE, len(triangle))
         np.matmul(rows[:, :stop], triangle[start:stop, :stop].T, out=product[:, start:stop])

@@ -35,7 +35,7 @@ class Mechanism(Protocol):
         ...
 
     def amounts(self, chance: Chance) -> Vector:
-        """Return what else it takes: one number for each row, a radius or an angle."""
+        """Return what else it takes: one number for each row, a factor for the normals or an angle."""
         ...
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:

@@ -65,7 +65,8 @@ class PurkayasthaMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return the directions of `embeddings`, turned by the angles of `draws`, in double precision."""
-        clean, noise = np.array(embeddings, dtype=np.float64), draws.normals
+        noise, clean = draws.normals, draws.room("product", draws.normals.shape)
+        clean[...] = embeddings
         lengths = _lengths(clean)
         along = np.vecdot(noise, clean) / lengths
         # What of the noise points sideways is as long as is missing from a right angle.

@@ -11,16 +11,21 @@ from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws
 
 
-def radii(dimensions: int, epsilon: float, chance: Chance) -> Vector:
-    """Return the length of one independent draw for each row."""
-    # The sphere's area grows as r^(dimensions - 1), so a density of exp(-epsilon * r) has a Gamma radius.
-    return 1 / epsilon * chance.gammas(dimensions)
+def factors(dimensions: int, epsilon: float, chance: Chance) -> Vector:
+    """Return, for each row, the number whose product with so many standard normals is one independent draw.
+
+    The sphere's area grows as r^(n - 1), so the radius of a draw has the law Γ(n)/ε. By the duplication formula of the
+    gamma function so has 2√(AB)/ε, for A of Γ(n/2) and B of Γ((n + 1)/2), and the length of n normals is √(2A). So
+    √(2B)/ε is the factor: their length need not be looked at.
+    """
+    halves = chance.gammas((dimensions + 1) / 2)
+    return np.asarray(np.sqrt(2 / epsilon**2 * halves))
 
 
 def spherical_noise(draws: Draws) -> Matrix:
-    """Return noise with the directions and lengths of `draws`, in their place."""
+    """Return the noise of `draws`, in their place."""
     noise = draws.normals
-    noise *= (draws.amounts / np.sqrt(np.vecdot(noise, noise)))[:, np.newaxis]
+    noise *= draws.amounts[:, np.newaxis]
     return noise
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
 from vecveil.core.checks import point, positive
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.room import Room, new_room
 from vecveil.shapes.apart import SEARCHED, apart_from_concept
 from vecveil.shapes.corpus import WordedVectors
 from vecveil.shapes.erasure import left_over
@@ -46,9 +48,16 @@ class Filling:
             )
         object.__setattr__(self, "centre", point(self.centre, self.reads.shape[0], "centre of the filling"))
 
-    def __call__(self, released: Embeddings) -> Matrix:
-        """Return `released` with its gaps filled."""
-        return np.asarray(released + ((released - self.centre) @ self.reads) @ self.writes)
+    def __call__(self, released: Embeddings, *, room: Room = new_room) -> Matrix:
+        """Return `released` with its gaps filled, in memory from `room`."""
+        filled = np.matmul(released @ self.reads - self._usual, self.writes, out=room("filled", released.shape))
+        filled += released
+        return filled
+
+    @cached_property
+    def _usual(self) -> Vector:
+        """What is read from an average text."""
+        return np.asarray(self.centre @ self.reads)
 
 
 def filling_for(shape: NoiseShape, vectors: Embeddings, *, noise: float = USUAL_NOISE) -> Filling | None:

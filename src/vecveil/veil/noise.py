@@ -11,12 +11,13 @@ import numpy as np
 
 from vecveil.core.key import Key
 from vecveil.core.randomness import START_BYTES, keyed_streams
+from vecveil.core.room import Room, new_room
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream_draws
 
 TOKEN_BYTES = 16
 
-SCHEME = "aes-256 halves"
+SCHEME = "aes-256 mixture"
 """How noise is made of a key. Another way is another release of a record, so the names of its noise change with it."""
 
 
@@ -28,8 +29,8 @@ class NoiseSource(Protocol):
     by_row: ClassVar[bool]
     """Whether each row's noise is its own, so that rows can be drawn in any parts and order."""
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
-        """Return the random numbers for each of `records`."""
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
+        """Return the random numbers for each of `records`, in memory from `room`."""
         ...
 
 
@@ -41,9 +42,9 @@ class FreshNoise:
     label: ClassVar[str] = "secure streams, drawn once per row"
     by_row: ClassVar[bool] = True
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
         """Return fresh numbers."""
-        return fresh_draws(mechanism, len(records))
+        return fresh_draws(mechanism, len(records), room=room)
 
 
 def seeded_generator(seed: int) -> np.random.Generator:
@@ -65,8 +66,9 @@ class SeededNoise:
 
     rng: np.random.Generator
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
         """Return the generator's next numbers."""
+        del room
         return generator_draws(mechanism, len(records), self.rng)
 
 
@@ -96,10 +98,10 @@ class KeyedNoise:
         object.__setattr__(self, "_release", Key(self.key.derive(b"vecveil release", context)))
         object.__setattr__(self, "_cipher", self._release.derive(b"vecveil cipher", b""))
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
+    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
         """Return the numbers of each record."""
         starts = [self._release.derive(b"vecveil start", record)[:START_BYTES] for record in records]
-        return stream_draws(mechanism, keyed_streams(self._cipher, starts))
+        return stream_draws(mechanism, keyed_streams(self._cipher, starts), room=room)
 
     def tokens(self, records: Sequence[bytes]) -> list[bytes]:
         """Return a name for the noise of each record, which tells nothing of the noise itself."""

@@ -17,6 +17,7 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings, rows_of
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key
+from vecveil.core.room import KeptRoom, Room, new_room
 from vecveil.core.threads import in_blocks
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.grid import Grid
@@ -91,33 +92,22 @@ class Protection:
         protected = np.empty(clean.shape, dtype=self.grid.dtype)
 
         def release(rows: slice) -> None:
-            checked = self.checked(clean[rows], first_row=first_row + rows.start)
-            released = self._mechanism.release(checked, self.noise.draws(self._mechanism, called[rows]))
+            self._require_possible(clean[rows], first_row + rows.start)
+            draws = self.noise.draws(self._mechanism, called[rows], room=room)
+            released = self._mechanism.release(clean[rows], draws)
             # A function of the release alone: free of charge, whatever it does.
-            filled = released if self.veil.filling is None else self.veil.filling(released)
+            filled = released if self.veil.filling is None else self.veil.filling(released, room=room)
             self.grid.rounded(filled, out=protected[rows])
 
         block = max(1, BLOCK_NUMBERS // clean.shape[1]) if self.noise.by_row else max(1, len(clean))
+        room: Room = new_room if len(clean) <= block else KeptRoom()
         in_blocks(len(clean), block, release)
         return protected
 
     def checked(self, vectors: Embeddings, *, first_row: int = 0) -> Embeddings:
         """Return `vectors`, or raise with the row at fault unless the veil's model can have made them."""
-        model = self.veil.fingerprint
-        clean = rows_of(vectors, dimensions=model.dimensions)
-        if not model.normalised:
-            return embeddings(clean, first_row=first_row)
-        with np.errstate(over="ignore", invalid="ignore"):
-            lengths = np.vecdot(clean, clean)
-            # No number at all is no length either.
-            (wrong,) = np.nonzero(~(np.abs(lengths - 1) <= 2 * LENGTH_TOLERANCE))
-        if wrong.size:
-            # What is wrong in itself is said first.
-            embeddings(clean, first_row=first_row)
-            raise EmbedderMismatchError(
-                f"{model.model} makes vectors of length 1, row {first_row + wrong[0]} has another length; "
-                "normalise them, or learn a veil for the model that made them"
-            )
+        clean = rows_of(vectors, dimensions=self.veil.fingerprint.dimensions)
+        self._require_possible(clean, first_row)
         return clean
 
     def label(self) -> dict[str, Any]:
@@ -149,6 +139,23 @@ class Protection:
             cost=self._mechanism.euclidean_loss(),
             noise=self.noise.kind,
         )
+
+    def _require_possible(self, clean: Embeddings, first_row: int) -> None:
+        model = self.veil.fingerprint
+        if not model.normalised:
+            embeddings(clean, first_row=first_row)
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.vecdot(clean, clean)
+            # No number at all is no length either.
+            (wrong,) = np.nonzero(~(np.abs(lengths - 1) <= 2 * LENGTH_TOLERANCE))
+        if wrong.size:
+            # What is wrong in itself is said first.
+            embeddings(clean, first_row=first_row)
+            raise EmbedderMismatchError(
+                f"{model.model} makes vectors of length 1, row {first_row + wrong[0]} has another length; "
+                "normalise them, or learn a veil for the model that made them"
+            )
 
     @cached_property
     def _mechanism(self) -> Mechanism:

@@ -5,12 +5,14 @@ import pytest
 from scipy import stats
 
 from vecveil.core.randomness import EVERY, Rows, RowStreams, Words, counted_starts, fresh_streams, keyed_streams
+from vecveil.core.room import Room, new_room
 from vecveil.mechanisms import MECHANISMS, Mechanism
-from vecveil.mechanisms.chance import StreamChance
+from vecveil.mechanisms.chance import Chance, GeneratorChance, StreamChance
 from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream_draws
 
 KEY = bytes(range(32))
 STARTS = [bytes([number]) * 16 for number in range(1, 40)]
+RNG = np.random.default_rng(0)
 
 
 def _streams(starts: list[bytes]) -> RowStreams:
@@ -27,13 +29,19 @@ def test_gammas_of_streams_have_their_law(shape: float) -> None:
     assert stats.kstest(drawn, stats.gamma(shape).cdf).pvalue > 1e-7
 
 
-def test_uniforms_of_streams_have_their_law_and_differ_each_time() -> None:
+def test_numbers_of_one_chance_differ_each_time() -> None:
     chance = StreamChance(fresh_streams(20_000), first=5)
-    (first,), (second, third) = chance.uniforms(EVERY, 1), chance.uniforms(np.arange(20_000), 2)
-    assert stats.kstest(first, stats.uniform.cdf).pvalue > 1e-7
-    assert np.abs(np.corrcoef([first, second, third]) - np.eye(3)).max() < 6 / np.sqrt(20_000)
-    assert first.min() > 0
-    assert first.max() < 1
+    assert np.abs(np.corrcoef([chance.gammas(2.0) for _ in range(3)]) - np.eye(3)).max() < 6 / np.sqrt(20_000)
+
+
+@pytest.mark.parametrize("shape", [1.0, 6.0])
+@pytest.mark.parametrize("chance", [StreamChance(fresh_streams(20_000), first=0), GeneratorChance(RNG, 20_000)])
+def test_a_cost_makes_numbers_less_likely(chance: Chance, shape: float) -> None:
+    """The Gamma density times exp(-2x) is that of numbers a third as large."""
+    drawn = chance.gammas(shape, lambda numbers: 2 * numbers)
+    assert stats.kstest(drawn, stats.gamma(shape, scale=1 / 3).cdf).pvalue > 1e-7
+    costless = chance.gammas(shape, np.zeros_like)
+    assert stats.kstest(costless, stats.gamma(shape).cdf).pvalue > 1e-7
 
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
@@ -55,7 +63,7 @@ def test_a_row_gets_the_same_whatever_others_had_to_try_again() -> None:
 
     def taken(streams: RowStreams) -> np.ndarray:
         chance = StreamChance(streams, first=4)
-        return np.stack([chance.gammas(2.0), *chance.uniforms(EVERY, 3), chance.gammas(1.0)], axis=1)
+        return np.stack([chance.gammas(2.0), chance.gammas(3.0, np.sqrt), chance.gammas(1.0)], axis=1)
 
     whole = taken(_streams(starts))
     for row, start in enumerate(starts):
@@ -67,12 +75,14 @@ class _Watched(RowStreams):
 
     asked: list[tuple[int, int]]
 
-    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
+    def parts(
+        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
+    ) -> Words:
         places = np.arange(len(self))[rows]
         firsts = np.broadcast_to(first, len(places))
         for row, begin in zip(places, firsts, strict=True):
             self.asked += [(int(row), int(begin) + block) for block in range(parts * blocks)]
-        return super().parts(parts, blocks, first=first, rows=rows)
+        return super().parts(parts, blocks, first=first, rows=rows, room=room)
 
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
@@ -81,7 +91,7 @@ def test_no_block_is_used_twice(name: str) -> None:
     streams = _Watched(KEY, counted_starts(3000))
     streams.asked = []
     stream_draws(_mechanism(name), streams)
-    StreamChance(streams, first=1000).uniforms(EVERY, 3)
+    StreamChance(streams, first=1000).gammas(1.0)
     assert len(streams.asked) > 3000 * (4 + 4)
     assert len(set(streams.asked)) == len(streams.asked)
 

@@ -88,8 +88,6 @@ def test_a_rotated_shape_keeps_its_shape_however_uneven(decades: int) -> None:
     mechanism = MahalanobisMechanism(epsilon=3.0, variances=variances, axes=axes)
     normals = np.random.default_rng(1).standard_normal((dimensions, dimensions))
     noise = mechanism.release(np.zeros((dimensions, dimensions)), Draws(normals.copy(), np.ones(dimensions)))
-    # Without their lengths, normals are turned and stretched: lengths along the shape stay one.
+    # Normals are turned and stretched: along the shape, lengths and angles stay what they were.
     whitened = (noise @ axes) / np.sqrt(variances)
-    np.testing.assert_allclose(np.linalg.norm(whitened, axis=1), 1, rtol=1e-4)
-    angles = normals / np.linalg.norm(normals, axis=1, keepdims=True)
-    np.testing.assert_allclose(whitened @ whitened.T, angles @ angles.T, atol=1e-4)
+    np.testing.assert_allclose(whitened @ whitened.T, normals @ normals.T, rtol=1e-4, atol=1e-3)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from vecveil.core.randomness import RowStreams, counted_starts, keyed_streams
+from vecveil.core.room import Room
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.draws import Draws, stream_draws
 from vecveil.testing.selftest.released import released_findings
@@ -22,16 +23,16 @@ def test_releases_share_nothing() -> None:
 
 
 def test_noise_that_each_block_repeats_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def repeated(_: FreshNoise, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
-        return stream_draws(mechanism, RowStreams(KEY, counted_starts(len(records))))
+    def repeated(_: FreshNoise, mechanism: Mechanism, records: Sequence[bytes], *, room: Room) -> Draws:
+        return stream_draws(mechanism, RowStreams(KEY, counted_starts(len(records))), room=room)
 
     monkeypatch.setattr(FreshNoise, "draws", repeated)
     assert failures() == {"no two rows alike, fresh noise", "no two releases alike"}
 
 
 def test_keyed_noise_that_counts_rows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def counted(self: KeyedNoise, mechanism: Mechanism, records: Sequence[bytes]) -> Draws:
-        return stream_draws(mechanism, keyed_streams(KEY, [b"%16d" % row for row in range(len(records))]))
+    def counted(self: KeyedNoise, mechanism: Mechanism, records: Sequence[bytes], *, room: Room) -> Draws:
+        return stream_draws(mechanism, keyed_streams(KEY, [b"%16d" % row for row in range(len(records))]), room=room)
 
     monkeypatch.setattr(KeyedNoise, "draws", counted)
     assert failures() == {

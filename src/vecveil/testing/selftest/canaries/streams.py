@@ -7,6 +7,7 @@ import secrets
 import numpy as np
 
 from vecveil.core.randomness import CIPHER_KEY_BYTES, EVERY, Rows, RowStreams, Words, counted_starts
+from vecveil.core.room import Room, new_room
 
 _HELD = secrets.token_bytes(CIPHER_KEY_BYTES)
 
@@ -52,7 +53,10 @@ class _ShortKey(RowStreams):
 
 
 class _NoCipher(RowStreams):
-    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
+    def parts(
+        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
+    ) -> Words:
+        del room
         asked = np.arange(len(self))[rows]
         seeds = [
             [int.from_bytes(self.key), int(np.ravel(first)[0]), part, int(row)]
@@ -64,6 +68,8 @@ class _NoCipher(RowStreams):
 
 
 class _SameHalves(RowStreams):
-    def parts(self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY) -> Words:
-        one = super().parts(1, blocks, first=first, rows=rows)
+    def parts(
+        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
+    ) -> Words:
+        one = super().parts(1, blocks, first=first, rows=rows, room=room)
         return np.concatenate([one] * parts)
