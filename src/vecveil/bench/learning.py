@@ -10,7 +10,7 @@ import numpy as np
 
 from vecveil.bench.effort import Effort
 from vecveil.bench.line import Line
-from vecveil.bench.plain_loop import plain_loop
+from vecveil.bench.plain_loop import plain_loop, products_alone
 from vecveil.bench.subjects import DIMENSIONS, SEED, unit_vectors
 from vecveil.bench.timing import Work, best_seconds
 from vecveil.shapes import ContrastPairs, build_learner
@@ -28,11 +28,15 @@ def training_lines(effort: Effort) -> Iterator[Line]:
     works: dict[str, Work] = {
         "ours": lambda: short.fit(pairs, np.random.default_rng(SEED)),
         "plain": lambda: plain_loop(pairs, short),
+        "products": lambda: products_alone(pairs, short),
     }
     took = best_seconds(works, rounds=max(2, effort.rounds // 2))
     whole = {name: value * learner.epochs / effort.epochs for name, value in took.items()}
     what = f"hard-concrete, the paper's settings, {effort.pairs:,} pairs, {learner.epochs} epochs"
     yield Line(what=f"{what}, plain PyTorch loop", value=whole["plain"], unit="s")
+    yield Line.times_faster(
+        f"{what}, matrix products alone", whole["products"], "s", "plain PyTorch loop", whole["plain"]
+    )
     yield Line.times_faster(what, whole["ours"], "s", "plain PyTorch loop", whole["plain"], least=5)
     yield Line(what=what, value=whole["ours"], unit="s", wanted=120.0)
 

@@ -16,6 +16,7 @@ from vecveil.bench.references import (
     diffprivlib_vector,
     drawn_normals,
     purkayastha_by_bisection,
+    triangle_products,
 )
 from vecveil.bench.subjects import DIMENSIONS, SEED, unit_vectors, veils
 from vecveil.bench.timing import Work, best_seconds
@@ -27,6 +28,7 @@ UNIT = "µs a vector"
 
 DRAWING = "drawing the same normals"
 COPYING = "copying the same bytes"
+TURNING = "the products of rotated noise with all axes different, alone"
 AS_PRINTED = "Algorithm 1 in NumPy, one at a time, as printed"
 BY_DIAGONAL = "Algorithm 1 in NumPy, one at a time, with a diagonal"
 BISECTION = "Purkayastha by bisection and quadrature, one at a time"
@@ -47,12 +49,13 @@ def batch_lines(effort: Effort) -> Iterator[Line]:
     works: dict[str, Work] = {
         DRAWING: lambda: drawn_normals(effort.rows, DIMENSIONS),
         COPYING: vectors.copy,
+        TURNING: triangle_products(effort.rows, np.tri(DIMENSIONS)),
         **{name: perturbing(veil, vectors) for name, veil in made.items()},
         **{_keyed(name): perturbing(veil, vectors, key) for name, veil in made.items()},
     }
     took = {name: 1e6 * value / effort.rows for name, value in best_seconds(works, rounds=effort.rounds).items()}
     others = _one_by_one(made[DIAGONAL], vectors, effort)
-    for name, cost in (others | {name: took[name] for name in (DRAWING, COPYING)}).items():
+    for name, cost in (others | {name: took[name] for name in (DRAWING, COPYING, TURNING)}).items():
         yield Line(what=name, value=cost, unit=UNIT)
     for name in (LAPLACE, DIAGONAL):
         yield Line.times_faster(name, took[name], UNIT, AS_PRINTED, others[AS_PRINTED], least=12)

@@ -19,6 +19,7 @@ from vecveil.core.errors import MissingExtraError
 from vecveil.core.randomness import WORDS_IN_BLOCK, fresh_streams, standard_normals
 from vecveil.core.room import KeptRoom
 from vecveil.core.threads import in_blocks
+from vecveil.mechanisms.mahalanobis import times_triangle
 from vecveil.veil.protection import BLOCK_NUMBERS
 
 OneVector = Callable[[Vector], Vector]
@@ -133,6 +134,17 @@ def drawn_normals(rows: int, dimensions: int) -> Matrix:
 
     in_blocks(rows, max(1, BLOCK_NUMBERS // dimensions), work)
     return normals
+
+
+def triangle_products(rows: int, triangle: Matrix) -> Callable[[], object]:
+    """Return the products of so many normals with a triangular matrix, in blocks and on cores as noise is made."""
+    normals = np.random.default_rng(0).standard_normal((rows, len(triangle)))
+    room = KeptRoom()
+
+    def work(part: slice) -> None:
+        times_triangle(normals[part], triangle, room("product", normals[part].shape))
+
+    return lambda: in_blocks(rows, max(1, BLOCK_NUMBERS // len(triangle)), work)
 
 
 def _diffprivlib_mechanism() -> Any:

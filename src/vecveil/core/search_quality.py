@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError
@@ -16,6 +18,9 @@ NEIGHBOURS = 10
 
 BLOCK_ROWS = 256
 """Queries that are answered together."""
+
+Similarities = Callable[[slice], NDArray[np.floating[Any]]]
+"""Returns, for some rows as queries, a number for every row: the nearer, the larger. It is overwritten."""
 
 
 class SearchQuality:
@@ -44,7 +49,11 @@ class SearchQuality:
                 f"a search needs the same rows on both sides, got {len(self._near)} and {searched.shape[0]}"
             )
         directions = _directions(searched)
-        reached = self._mean_nearness(lambda rows: directions[rows] @ directions.T)
+        return self.by(lambda rows: directions[rows] @ directions.T)
+
+    def by(self, similarities: Similarities) -> float:
+        """Return it for a search that goes by numbers of its own."""
+        reached = self._mean_nearness(similarities)
         return (reached - self._usual) / (self._best - self._usual) if self._best > self._usual else 1.0
 
     @cached_property
@@ -61,7 +70,7 @@ class SearchQuality:
         own = float(np.trace(self._near, dtype=np.float64))
         return (float(self._near.sum(dtype=np.float64)) - own) / (rows * (rows - 1))
 
-    def _mean_nearness(self, similarities: Callable[[slice], Matrix]) -> float:
+    def _mean_nearness(self, similarities: Similarities) -> float:
         sums = np.empty(len(self._near))
 
         def work(rows: slice) -> None:

@@ -84,7 +84,7 @@ class MahalanobisMechanism:
         if self._root is None:
             noise *= self._deviations
         else:
-            noise = _times_triangle(noise, self._root, draws.room("product", noise.shape))
+            noise = times_triangle(noise, self._root, draws.room("product", noise.shape))
         noise += embeddings
         return noise
 
@@ -179,7 +179,7 @@ class MahalanobisMechanism:
         return vectors
 
 
-def _times_triangle(rows: Matrix, triangle: Matrix, product: Matrix) -> Matrix:
+def times_triangle(rows: Matrix, triangle: Matrix, product: Matrix) -> Matrix:
     """Return rows · triangleᵀ, in `product`, without most of what is zero above the diagonal of `triangle`."""
     for start in range(0, len(triangle), STRIPE):
         stop = min(start + STRIPE, len(triangle))

@@ -8,7 +8,7 @@ from vecveil.core.errors import InvalidInputError
 from vecveil.core.search_quality import search_quality
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import ContrastPairs, LabelledCorpus, NoiseShape
-from vecveil.shapes.affordable import affordable
+from vecveil.shapes.affordable import LeftOut, affordable
 from vecveil.shapes.erasure import erasing, left_over, most_directions, required
 from vecveil.testing.shapes import planted_attacker, planted_pairs
 
@@ -141,3 +141,17 @@ def test_a_search_finds_what_looking_at_every_row_would() -> None:
     )
     usual = near[others].mean()
     assert search_quality(reference, searched) == pytest.approx((reached - usual) / (best - usual), abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("count", [1, 5, 11])
+def test_a_search_without_directions_is_that_of_the_vectors_without_them(count: int, scale: float) -> None:
+    rng = np.random.default_rng(8)
+    vectors = scale * (rng.standard_normal((300, 12)) * np.geomspace(0.3, 3, 12) + 0.5)
+    basis, _ = np.linalg.qr(rng.standard_normal((12, 12)))
+    left = vectors - ((vectors - vectors.mean(axis=0)) @ basis[:, :count]) @ basis[:, :count].T
+    directions = left / np.linalg.norm(left, axis=1, keepdims=True)
+    near = LeftOut(vectors, basis).similarities(count)(slice(100, 200))
+    wanted = directions[100:200] @ directions.T
+    # Of a row's numbers only the order counts.
+    np.testing.assert_allclose(near / np.diagonal(near[:, 100:200])[:, np.newaxis], wanted, atol=2e-5)
