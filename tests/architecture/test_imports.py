@@ -36,6 +36,22 @@ def test_nothing_heavy_is_loaded_before_it_is_used(statement: str) -> None:
     assert loaded_by(statement).isdisjoint(HEAVY)
 
 
+@pytest.mark.parametrize("statement", ["import vecveil", "import vecveil.cli.main"])
+def test_a_start_loads_no_numpy(statement: str) -> None:
+    assert "numpy" not in loaded_by(statement)
+
+
+def test_names_and_parts_of_the_package_are_found_when_asked_for() -> None:
+    statement = (
+        "import vecveil; parts = vecveil.shapes.NoiseShape, vecveil.core.errors.VecveilError; "
+        "from vecveil import *; assert (NoiseShape, VecveilError) == parts; "
+        "assert set(vecveil.__all__) <= set(dir(vecveil))"
+    )
+    assert "vecveil" in loaded_by(statement)
+    with pytest.raises(AttributeError, match="no attribute 'anythin'"):
+        vecveil.anythin  # type: ignore[attr-defined]  # noqa: B018
+
+
 def test_perturbing_vectors_loads_no_torch() -> None:
     statement = (
         "import numpy as np; from vecveil.mechanisms import MECHANISMS; "

@@ -138,8 +138,7 @@ def drawn_normals(rows: int, dimensions: int) -> Matrix:
 
 def triangle_products(rows: int, triangle: Matrix) -> Callable[[], object]:
     """Return the products of so many normals with a triangular matrix, in blocks and on cores as noise is made."""
-    normals = np.random.default_rng(0).standard_normal((rows, len(triangle)))
-    room = KeptRoom()
+    normals, room = drawn_normals(rows, len(triangle)), KeptRoom()
 
     def work(part: slice) -> None:
         times_triangle(normals[part], triangle, room("product", normals[part].shape))

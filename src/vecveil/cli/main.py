@@ -11,23 +11,7 @@ from typing import Any
 
 import click
 
-from vecveil.cli.audit import audit, report
-from vecveil.cli.bench import bench
-from vecveil.cli.client import client
-from vecveil.cli.concept import concept
-from vecveil.cli.demo import demo
-from vecveil.cli.frontier import frontier
-from vecveil.cli.guarantee import guarantee
-from vecveil.cli.key import key
-from vecveil.cli.learn import learn
-from vecveil.cli.ledger import ledger
-from vecveil.cli.migrate import migrate
-from vecveil.cli.prior import prior
-from vecveil.cli.protect import protect
-from vecveil.cli.reproduce import reproduce
-from vecveil.cli.selftest import selftest
-from vecveil.cli.serve import serve
-from vecveil.cli.show import show
+from vecveil.cli.commands import SUMMARIES, LateCommands
 from vecveil.core.errors import UnknownNameError, VecveilError, VecveilWarning
 
 STOPPED = 130
@@ -46,6 +30,15 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does, without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._summary(name)) for name in self.list_commands(ctx)])
+
+    def _summary(self, name: str) -> str:
+        known = SUMMARIES.get(name)
+        return self.commands[name].get_short_help_str() if known is None else known
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -55,17 +48,10 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, commands=LateCommands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="vecveil", message="vecveil %(version)s")
 def commands() -> None:
     """Private text embeddings: name a concept, learn where it lives, protect vectors with a stated guarantee."""
-
-
-for command in (
-    *(demo, concept, learn, protect, guarantee, audit, report, frontier, reproduce),
-    *(serve, client, migrate, prior, show, key, ledger, selftest, bench),
-):
-    commands.add_command(command)
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ _ABOVE = tuple(map(np.array, (-151.95768956421954802, 2815.6496921624209453, -88
 _BELOW = tuple(
     map(np.array, (17.732312008597382745, -804.8573905399667091, 6450.1476270497493612, -5663.0225549195177707))
 )
-"""Of the rational function of x² that is tan(πx/2)/x up to x = 1/2, to two parts in 10^17: the coefficients above,
-after x⁶, and below, from that of x⁶ on. `experiments/tangents.py` finds them."""
+"""Of the rational function of x² that is tan(πx/2)/x up to x = 1/2, as nearly as doubles can say: the coefficients
+above, after x⁶, and below, from that of x⁶ on. `experiments/tangents.py` finds them."""
 
 Tangents = Callable[[Matrix, Room], Matrix]
 
@@ -25,7 +25,7 @@ Tangents = Callable[[Matrix, Room], Matrix]
 def tangents_of_turns(turns: Matrix, *, room: Room = new_room) -> Matrix:
     """Return tan(π · turns) of numbers between 1 and 2, which are overwritten; 3/2, the pole, must not be among them.
 
-    Both ways agree to some units in the last place.
+    Sines and cosines that are made of them agree to some units in the last place, whichever way they are found.
     """
     return _fastest()(turns, room)
 
@@ -64,5 +64,5 @@ def by_arithmetic(turns: Matrix, room: Room) -> Matrix:
 @cache
 def _fastest() -> Tangents:
     # Where NumPy's tangent has no instructions for several numbers at once, it takes four times as long as arithmetic.
-    ways = np.lib.introspect.opt_func_info(func_name="^tan$", signature="float64")
-    return by_arithmetic if all("baseline" in way["current"] for way in ways["tan"].values()) else by_numpy
+    ways = np.lib.introspect.opt_func_info(func_name="^tan$", signature="float64").get("tan", {})
+    return by_arithmetic if all("baseline" in way["current"] for way in ways.values()) else by_numpy

@@ -84,8 +84,8 @@ class StreamChance:
     def gammas(self, shape: float, cost: Cost | None = None) -> Vector:
         """Return numbers of that law, by the method of Marsaglia and Tsang.
 
-        The cube of a normal is nearly a number of the Gamma law. It is taken as often as the law and its cost say,
-        which is nearly always.
+        The cube of a normal is nearly a number of the Gamma law. It is taken as often as the law says, which is nearly
+        always, and as its cost does.
         """
         base = shape - 1 / 3
         slope = 1 / (3 * math.sqrt(base))

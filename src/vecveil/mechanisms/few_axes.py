@@ -48,7 +48,7 @@ class FewAxes:
         return cls(
             usual=float(np.sqrt(usual)),
             uneven=np.ascontiguousarray(axes[:, uneven]),
-            changes=np.sqrt(variances[uneven] / usual) - 1,
+            changes=np.sqrt(variances[uneven]) / np.sqrt(usual) - 1,
             unreleased=unreleased,
             held=np.zeros(unreleased.shape[1]) if centre is None else centre @ unreleased,
         )

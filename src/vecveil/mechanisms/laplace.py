@@ -33,7 +33,7 @@ class LaplaceMechanism:
     takes_shape: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        budget(self.epsilon)
+        object.__setattr__(self, "epsilon", budget(self.epsilon))
         at_least(self.dimensions, 1, "dimensions")
 
     @classmethod

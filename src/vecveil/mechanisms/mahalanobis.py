@@ -46,7 +46,7 @@ class MahalanobisMechanism:
     takes_shape: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        budget(self.epsilon)
+        object.__setattr__(self, "epsilon", budget(self.epsilon))
         object.__setattr__(self, "variances", variances(self.variances))
         if self.axes is not None:
             orthonormal(self.axes, self.variances.size)

@@ -40,7 +40,7 @@ class PurkayasthaMechanism:
     takes_shape: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        budget(self.epsilon)
+        object.__setattr__(self, "epsilon", budget(self.epsilon))
         at_least(self.dimensions, 2, "dimensions")
 
     @classmethod

@@ -18,8 +18,7 @@ def factors(dimensions: int, epsilon: float, chance: Chance) -> Vector:
     gamma function so has 2√(AB)/ε, for A of Γ(n/2) and B of Γ((n + 1)/2), and the length of n normals is √(2A). So
     √(2B)/ε is the factor: their length need not be looked at.
     """
-    halves = chance.gammas((dimensions + 1) / 2)
-    return np.asarray(np.sqrt(2 / epsilon**2 * halves))
+    return np.asarray(math.sqrt(2) / epsilon * np.sqrt(chance.gammas((dimensions + 1) / 2)))
 
 
 def spherical_noise(draws: Draws) -> Matrix:

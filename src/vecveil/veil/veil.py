@@ -71,7 +71,7 @@ class Veil:
                 f"the shape has {self.shape.dimensions} dimensions, the embedder {self.fingerprint.dimensions}"
             )
         if self.epsilon is not None:
-            budget(self.epsilon)
+            object.__setattr__(self, "epsilon", budget(self.epsilon))
 
     def __repr__(self) -> str:
         shape = self.provenance.learner["name"]

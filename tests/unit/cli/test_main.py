@@ -4,11 +4,13 @@ import subprocess
 import sys
 import warnings
 
+import click
 import pytest
 from support.command_line import CommandLine, check_refusal, finished, start
 
 import vecveil
-from vecveil.cli.main import commands
+from vecveil.cli.commands import SUMMARIES, LateCommands
+from vecveil.cli.main import Commands, commands
 from vecveil.core.errors import ArtifactError, VecveilWarning
 
 COMMANDS = ("demo", "concept", "learn", "protect", "guarantee", "show", "key", "ledger", "selftest")
@@ -104,3 +106,23 @@ def test_help_imports_neither_torch_nor_arrow() -> None:
     outcome = finished(start("learn", "--help", before=before))
     assert outcome.code == 0
     assert outcome.out.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_commands_line_in_the_list_is_the_first_of_its_help(name: str) -> None:
+    assert commands.commands[name].name == name
+    assert commands.commands[name].get_short_help_str(limit=200) == SUMMARIES[name]
+
+
+def test_a_further_command_is_listed_with_its_own_line() -> None:
+    group = Commands(commands=LateCommands())
+
+    @group.command()
+    def extra() -> None:
+        """Do something else."""
+
+    del group.commands["bench"]
+    listed = group.get_help(click.Context(group, terminal_width=100))
+    assert "extra      Do something else." in listed
+    assert "bench" not in listed
+    assert len(group.commands) == len(SUMMARIES)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vecveil.core.room import KeptRoom, new_room
-from vecveil.core.tangents import Tangents, by_arithmetic, by_numpy, tangents_of_turns
+from vecveil.core.tangents import Tangents, _fastest, by_arithmetic, by_numpy, tangents_of_turns
 
 TURNS = 1 + (2 * np.random.default_rng(0).integers(0, 2**51, (4, 500)) + 1) / 2**52
 EDGES = np.array([[1 + 2.0**-52, 2 - 2.0**-52, 1.5 + 2.0**-52, 1.5 - 2.0**-52]])
@@ -40,3 +40,13 @@ def test_one_of_the_ways_is_taken_and_memory_may_be_used_again() -> None:
     assert any(np.array_equal(found[0], way(TURNS.copy(), new_room)) for way in (by_arithmetic, by_numpy))
     single = tangents_of_turns(TURNS[:1, :3].copy())
     np.testing.assert_array_equal(single, found[0][:1, :3])
+
+
+def test_arithmetic_is_taken_where_numpy_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, wanted in (
+        ({}, by_arithmetic),
+        ({"tan": {"dd": {"current": "baseline(X86_V2)"}}}, by_arithmetic),
+        ({"tan": {"dd": {"current": "X86_V4"}}}, by_numpy),
+    ):
+        monkeypatch.setattr("numpy.lib.introspect.opt_func_info", lambda said=said, **_: said)
+        assert _fastest.__wrapped__() is wanted

@@ -132,3 +132,17 @@ def test_nothing_is_drawn_for_no_rows() -> None:
     draws = stream_draws(_mechanism("laplace"), _streams([]))
     assert isinstance(draws, Draws)
     assert draws.normals.shape == (0, 6)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
+@pytest.mark.parametrize(
+    "kind", [np.float16, np.float32, np.float64, np.int8, np.uint8, np.int16, np.int32, np.int64, int]
+)
+def test_a_budget_of_any_kind_of_number_gives_the_same_noise(name: str, kind: type) -> None:
+    """A square of 120 does not fit into a byte: that once would have been other noise, or none."""
+    shape = {"variances": np.ones(6), "axes": None, "centre": None}
+    plain, other = (MECHANISMS.load(name).for_shape(epsilon=value, **shape) for value in (120.0, kind(120)))
+    assert type(other.epsilon) is float
+    vectors = np.random.default_rng(0).standard_normal((len(STARTS), 6))
+    found = [mechanism.release(vectors, stream_draws(mechanism, _streams(STARTS))) for mechanism in (plain, other)]
+    np.testing.assert_array_equal(*found)

@@ -6,6 +6,7 @@ from scipy import integrate
 
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms.angle import AngleDistribution
+from vecveil.mechanisms.chance import Cost, GeneratorChance
 from vecveil.mechanisms.draws import Draws
 from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.purkayastha import PurkayasthaMechanism
@@ -98,3 +99,16 @@ def test_noise_that_points_along_the_vector_still_turns_it(dimensions: int, side
     mechanism = PurkayasthaMechanism(epsilon=2.0, dimensions=dimensions)
     released = mechanism.release(point, Draws(normals, np.array([0.3])))[0]
     np.testing.assert_allclose(released[:2], [np.cos(0.3), np.sin(0.3)], atol=1e-3)
+
+
+def test_an_angle_on_the_circle_has_an_end_however_small_the_number_that_it_is_made_of() -> None:
+    class Least(GeneratorChance):
+        def gammas(self, shape: float, cost: Cost | None = None) -> np.ndarray:
+            del shape, cost
+            return np.array([1e-300, 1e-17, 1e300])
+
+    for epsilon in (1e-12, 1.0, 1e12):
+        angles = AngleDistribution(epsilon=epsilon, dimensions=2).sample(Least(np.random.default_rng(0), 3))
+        assert np.isfinite(angles).all()
+        assert (np.diff(angles) <= 0).all()
+        assert angles.max() <= np.pi * (1 + 1e-12)
