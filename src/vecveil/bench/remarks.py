@@ -16,6 +16,10 @@ TITLES: Mapping[str, str] = {
 }
 
 REMARKS: Mapping[str, tuple[str, ...]] = {
+    "start": (
+        "Names of the package are loaded when they are first used; with the first of them come NumPy and most of "
+        "the rest.",
+    ),
     "noise": (
         "768 dimensions, cryptographic randomness, every core, through `veil.perturb`: vectors are checked, "
         "protected and rounded to the grid. Drawing the normals is what our noise is made of, by the same cipher "

@@ -13,6 +13,7 @@ from vecveil.bench.timing import Work, best_seconds
 _STARTS = {
     "python -c pass": (None, "pass", ()),
     "import vecveil": (0.3, "import vecveil", ()),
+    "from vecveil import Veil": (None, "from vecveil import Veil", ()),
     "vecveil --help": (0.5, "from vecveil.cli.main import main; main()", ("--help",)),
 }
 
