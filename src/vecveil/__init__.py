@@ -15,6 +15,7 @@ stated guarantee, strong along those directions and weak elsewhere.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def __getattr__(name: str) -> Any:
         home = next((home for home, names in _HOMES.items() if name in names), None)
         if home is not None:
             found = getattr(import_module(home), name)
-        elif f"vecveil.{name}" in _HOMES:
+        elif not name.startswith("_") and find_spec(f"vecveil.{name}") is not None:
             found = import_module(f"vecveil.{name}")
         else:
             raise AttributeError(f"module 'vecveil' has no attribute {name!r}")

@@ -41,13 +41,20 @@ def test_a_start_loads_no_numpy(statement: str) -> None:
     assert "numpy" not in loaded_by(statement)
 
 
-def test_names_and_parts_of_the_package_are_found_when_asked_for() -> None:
-    statement = (
-        "import vecveil; parts = vecveil.shapes.NoiseShape, vecveil.core.errors.VecveilError; "
-        "from vecveil import *; assert (NoiseShape, VecveilError) == parts; "
-        "assert set(vecveil.__all__) <= set(dir(vecveil))"
-    )
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import vecveil; vecveil.core; vecveil.veil.Veil",
+        "import vecveil; vecveil.shapes.NoiseShape",
+        "import vecveil; from vecveil import *; assert learn is vecveil.learn is not None",
+        "import vecveil; assert set(vecveil.__all__) <= set(dir(vecveil))",
+    ],
+)
+def test_names_and_parts_of_the_package_are_found_when_asked_for(statement: str) -> None:
     assert "vecveil" in loaded_by(statement)
+
+
+def test_a_name_that_the_package_has_not_is_refused() -> None:
     with pytest.raises(AttributeError, match="no attribute 'anythin'"):
         vecveil.anythin  # type: ignore[attr-defined]  # noqa: B018
 

@@ -35,10 +35,6 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._summary(name)) for name in self.list_commands(ctx)])
 
-    def _summary(self, name: str) -> str:
-        known = SUMMARIES.get(name)
-        return self.commands[name].get_short_help_str() if known is None else known
-
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -46,6 +42,10 @@ class Commands(click.Group):
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             raise click.UsageError(str(UnknownNameError("command", args[0], self.commands)), ctx)
         return super().resolve_command(ctx, args)
+
+    def _summary(self, name: str) -> str:
+        known = SUMMARIES.get(name)
+        return self.commands[name].get_short_help_str() if known is None else known
 
 
 @click.group(cls=Commands, commands=LateCommands(), context_settings={"help_option_names": ["-h", "--help"]})
