@@ -96,7 +96,8 @@ def faults(mechanism: MahalanobisMechanism, known: Case) -> set[str]:
     second = first + rng.standard_normal((rows, gone)) @ known.unreleased.T
     released, twin = (np.asarray(mechanism.perturb(side, np.random.default_rng(33))) for side in (first, second))
     found = set()
-    if np.abs((released - known.centre) @ known.unreleased).max() > 1e-9:
+    # There may be noise so faint that it only covers what rounding leaves.
+    if np.abs((released - known.centre) @ known.unreleased).max() > 1e-6 * np.abs(released - first).max():
         found.add("unreleased axes are not at the centre")
     if np.abs(released - twin).max() > 1e-9:
         found.add("what is not released makes a difference")

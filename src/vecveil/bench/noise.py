@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -28,6 +29,7 @@ UNIT = "µs a vector"
 
 DRAWING = "drawing the same normals"
 COPYING = "copying the same bytes"
+DIGESTS = "SHA-256 of the same vectors, on one core"
 TURNING = "the products of rotated noise with all axes different, alone"
 AS_PRINTED = "Algorithm 1 in NumPy, one at a time, as printed"
 BY_DIAGONAL = "Algorithm 1 in NumPy, one at a time, with a diagonal"
@@ -50,12 +52,13 @@ def batch_lines(effort: Effort) -> Iterator[Line]:
         DRAWING: lambda: drawn_normals(effort.rows, DIMENSIONS),
         COPYING: vectors.copy,
         TURNING: triangle_products(effort.rows, np.tri(DIMENSIONS)),
+        DIGESTS: lambda: [hashlib.sha256(vector.data) for vector in vectors],
         **{name: perturbing(veil, vectors) for name, veil in made.items()},
         **{_keyed(name): perturbing(veil, vectors, key) for name, veil in made.items()},
     }
     took = {name: 1e6 * value / effort.rows for name, value in best_seconds(works, rounds=effort.rounds).items()}
     others = _one_by_one(made[DIAGONAL], vectors, effort)
-    for name, cost in (others | {name: took[name] for name in (DRAWING, COPYING, TURNING)}).items():
+    for name, cost in (others | {name: took[name] for name in (DRAWING, COPYING, TURNING, DIGESTS)}).items():
         yield Line(what=name, value=cost, unit=UNIT)
     for name in (LAPLACE, DIAGONAL):
         yield Line.times_faster(name, took[name], UNIT, AS_PRINTED, others[AS_PRINTED], least=12)

@@ -10,6 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
+
 from vecveil.artifacts.atomic import atomic_file
 from vecveil.bench.groups import Result
 from vecveil.bench.growth import Series
@@ -17,6 +19,9 @@ from vecveil.bench.line import Line
 from vecveil.bench.remarks import REMARKS, TITLES
 from vecveil.reproduce.plots import new_figure
 from vecveil.veil.provenance import installed_versions
+
+_WIDE = {"AVX-512": "avx512f", "AVX2": "avx2", "NEON": "neon"}
+"""Instructions for several numbers at once, the widest first, as LLVM calls them."""
 
 PAGE, PLOT, DATA = "benchmarks.md", "benchmarks.svg", "benchmarks.json"
 
@@ -51,7 +56,8 @@ def page(result: Result, *, command: str, machine: Mapping[str, Any]) -> str:
     parts = [
         "# How fast it is",
         "",
-        f"Written by `{command}` on {machine['processor']}, {machine['cores']} cores, {machine['system']}.",
+        f"Written by `{command}` on {machine['processor']} with {machine['instructions']}, "
+        f"{machine['cores']} cores, {machine['system']}.",
         "Every figure and versions are in [benchmarks.json](benchmarks.json). Each thing and what it is compared with",
         "were timed in turn in the same run, and the shortest time counts. A time says something about one machine; a",
         "ratio says more.",
@@ -79,7 +85,13 @@ def page(result: Result, *, command: str, machine: Mapping[str, Any]) -> str:
 
 def machine_facts() -> dict[str, Any]:
     """Return what kind of machine this is."""
-    return {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()}
+    features = llvmlite.binding.get_host_cpu_features()
+    return {
+        "processor": _processor(),
+        "instructions": next((name for name, told in _WIDE.items() if features.get(told)), platform.machine()),
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+    }
 
 
 def _processor() -> str:

@@ -129,8 +129,8 @@ def drawn_normals(rows: int, dimensions: int) -> Matrix:
 
     def work(part: slice) -> None:
         count = part.stop - part.start
-        halves = fresh_streams(count).parts(2, -(-dimensions // (2 * WORDS_IN_BLOCK)), room=room)
-        normals[part] = standard_normals(halves, dimensions, room=room)[0]
+        words = fresh_streams(count).words(0, -(-dimensions // WORDS_IN_BLOCK), room=room)
+        normals[part] = standard_normals(words, dimensions, room=room)[0]
 
     in_blocks(rows, max(1, BLOCK_NUMBERS // dimensions), work)
     return normals

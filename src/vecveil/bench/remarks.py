@@ -18,7 +18,8 @@ TITLES: Mapping[str, str] = {
 REMARKS: Mapping[str, tuple[str, ...]] = {
     "start": (
         "Names of the package are loaded when they are first used; with the first of them come NumPy and most of "
-        "the rest.",
+        "the rest. The loops that make noise are loaded with the first noise of a process. They have been compiled "
+        "before; the first time on a machine takes some seconds more.",
     ),
     "noise": (
         "768 dimensions, cryptographic randomness, every core, through `veil.perturb`: vectors are checked, "
@@ -30,14 +31,16 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "timed alone too: it takes about as long as diagonal noise does in all, or longer. It is done in double "
         "precision, as half of a product, since the matrix is a triangle; why not in single precision is told in "
         "[decision 15](decisions/0015-noise-from-numbered-blocks.md).",
-        "Most of the time of drawing goes into logarithms and tangents. For processors with AVX-512, NumPy has "
-        "tangents of several numbers at once; on others we make them by arithmetic, which takes longer than that.",
+        "Of drawing, a third goes into the cipher and most of the rest into logarithms and angles. Normals that are "
+        "drawn alone are double numbers, twice as many bytes as a release, and so may take longer than one.",
+        "Keyed noise depends on the content of a vector. What it costs more is mostly the SHA-256 of that, on one "
+        "core, which is timed alone too.",
         "ironcore-alloy encrypts: it hides vectors from whoever has no key, and protects nothing from whoever has "
         "one. The two go together ([recipes](how-to/recipes.md)).",
     ),
     "single": (
-        "With fresh randomness: each call has a key of its own from the operating system. Most of the time goes "
-        "into some sixty calls of NumPy, not into numbers.",
+        "With fresh randomness: each call has a key of its own from the operating system. Most of the time goes into "
+        "Python and into making a cipher, not into numbers.",
     ),
     "files": (
         "In and out are Parquet with 768 numbers a vector; the copy is made by pyarrow with its defaults. Without "

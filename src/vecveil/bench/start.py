@@ -14,6 +14,7 @@ _STARTS = {
     "python -c pass": (None, "pass", ()),
     "import vecveil": (0.3, "import vecveil", ()),
     "from vecveil import Veil": (None, "from vecveil import Veil", ()),
+    "loading the compiled loops": (None, "import vecveil.core.loops", ()),
     "vecveil --help": (0.5, "from vecveil.cli.main import main; main()", ("--help",)),
 }
 

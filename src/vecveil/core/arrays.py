@@ -24,6 +24,13 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
+def in_one_piece(embeddings: Embeddings) -> Embeddings:
+    """Return `embeddings` as compiled loops take them: row after row, as float32 or float64."""
+    if embeddings.dtype.char in "fd" and embeddings.dtype.isnative and embeddings.flags.c_contiguous:
+        return embeddings
+    return np.ascontiguousarray(embeddings, dtype=np.float32 if embeddings.dtype.itemsize <= 4 else np.float64)
+
+
 def evenly(rows: int, most: int | None = None) -> NDArray[np.intp]:
     """Return the numbers of at most `most` of so many rows, spread evenly from the first to the last; None for all."""
     count = rows if most is None else min(rows, most)

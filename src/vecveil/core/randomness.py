@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.core.arrays import Matrix
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.late import aes, loops
 from vecveil.core.room import Room, new_room
-from vecveil.core.tangents import tangents_of_turns
 
 CIPHER_KEY_BYTES = 32
 START_BYTES = 16
 """A start is the number of a row's first block."""
 
+DIGEST_BYTES = 32
+
 WORDS_IN_BLOCK = 2
 """Of 64 bits."""
 
-_LAST_BYTES = 15
+_LAST_WORDS = 2
 """The cipher's own interface wants room for one block less a byte beyond what it writes."""
 
 Words = NDArray[np.uint64]
@@ -29,10 +32,6 @@ Rows = NDArray[np.intp] | slice
 
 EVERY = slice(None)
 """All rows."""
-
-_EXPONENT_BITS, _ONE_AND_ODD = np.array(12, dtype="<u8"), np.array(0x3FF0000000000001, dtype="<u8")
-_HALF, _ONE, _TWO, _MINUS_EIGHT = (np.array(number) for number in (0.5, 1.0, 2.0, -8.0))
-"""Made once: NumPy takes as long to make something of a Python number as to multiply a row by it."""
 
 
 class RowStreams:
@@ -53,26 +52,19 @@ class RowStreams:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY) -> Words:
+    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY, *, room: Room = new_room) -> Words:
         """Return the words of so many blocks from `first` on, which may differ by row; of all rows, or of some."""
-        return np.asarray(self.parts(1, blocks, first=first, rows=rows)[0])
-
-    def parts(
-        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
-    ) -> Words:
-        """Return the same words in so many parts, each of as many blocks and in one piece of memory for all rows."""
         starts = self.starts[rows]
-        shape = parts, len(starts), WORDS_IN_BLOCK * blocks
-        numbers = room("numbers", (*shape[:2], blocks, WORDS_IN_BLOCK), "<u8")
+        if not isinstance(first, int):
+            starts, first = np.stack([starts[:, 0] + first, starts[:, 1]], axis=1), 0
+        shape = len(starts), WORDS_IN_BLOCK * blocks
+        numbers = room("numbers", (shape[0] * shape[1],), "<u8")
         if not numbers.size:
             return numbers.reshape(shape)
-        numbers[..., 1] = starts[:, 1:]
-        # A sum that runs over goes on at zero, and no two blocks of a row have the same number for that.
-        begin, after = (starts[:, :1], first) if isinstance(first, int) else (starts[:, :1] + first[:, np.newaxis], 0)
-        np.add(begin, _counted(parts, blocks, after), out=numbers[..., 0])
-        encrypted = room("words", (numbers.nbytes + _LAST_BYTES,), "u1")
-        self._encryptor.update_into(numbers.reshape(-1).view(np.uint8).data, encrypted.data)
-        return encrypted[: numbers.nbytes].view("<u8").reshape(shape)
+        loops().number_blocks(starts, first, numbers)
+        encrypted = room("words", (numbers.size + _LAST_WORDS,), "<u8")
+        self._encryptor.update_into(numbers.view(np.uint8), encrypted.view(np.uint8))
+        return encrypted[:-_LAST_WORDS].reshape(shape)
 
 
 def fresh_streams(rows: int) -> RowStreams:
@@ -92,68 +84,44 @@ def counted_starts(rows: int) -> Words:
     return starts
 
 
-def keyed_streams(key: bytes, starts: Sequence[bytes]) -> RowStreams:
+def keyed_streams(key: bytes, starts: Sequence[bytes] | Words) -> RowStreams:
     """Return the streams of a 32-byte key that begin at these starts of 16 bytes each."""
-    return RowStreams(key, np.frombuffer(b"".join(starts), dtype="<u8").reshape(len(starts), WORDS_IN_BLOCK))
+    if not isinstance(starts, np.ndarray):
+        starts = np.frombuffer(b"".join(starts), dtype="<u8").reshape(len(starts), WORDS_IN_BLOCK)
+    return RowStreams(key, starts)
 
 
-def between_one_and_two(words: Words) -> Matrix:
-    """Return `words`, which are overwritten, as numbers between 1 and 2 that reach neither, in steps of 2^-51."""
-    # The upper bits become the digits of a floating-point number whose exponent is zero and whose last digit is odd.
-    words >>= _EXPONENT_BITS
-    words |= _ONE_AND_ODD
-    return words.view("<f8")
+def keyed_starts(key: bytes, digests: Sequence[bytes]) -> Words:
+    """Return where the stream of each digest of 32 bytes begins, which nobody can tell without the 32-byte key.
+
+    It is the CBC-MAC of AES-256. For messages that are all of one length it can't be told from chance, but with one of
+    about n²/2^127 for n digests. All are worked on in two calls of the cipher, in place of some for each.
+    """
+    if set(map(len, digests)) - {DIGEST_BYTES}:
+        raise InvalidInputError(f"what streams are named by must be digests of {DIGEST_BYTES} bytes each")
+    parts = DIGEST_BYTES // START_BYTES
+    blocks = np.frombuffer(b"".join(digests), dtype="<u8").reshape(len(digests), parts, WORDS_IN_BLOCK)
+    encryptor, starts = _encryptor(key), np.zeros((len(digests), WORDS_IN_BLOCK), dtype="<u8")
+    for part in range(parts):
+        encrypted = encryptor.update((starts ^ blocks[:, part]).tobytes())
+        starts = np.frombuffer(encrypted, dtype="<u8").reshape(starts.shape)
+    return starts
 
 
-def standard_normals(halves: Words, width: int, *, room: Room = new_room) -> tuple[Matrix, Matrix]:
+def standard_normals(words: Words, width: int, *, room: Room = new_room) -> tuple[Matrix, Matrix]:
     """Return independent standard normals, so many for each row, and others that come with them.
 
-    It is the method of Box and Muller: of a pair the word in the first half gives a distance from the origin and that
-    in the second an angle θ. Cosine and sine come from the tangent of θ/2, which is one slow function in place of two.
-
     Args:
-        halves: Words of the rows in two parts; they are used up. Each part lies in one piece, or every step would go
-            row by row, which takes twice as long.
-        width: How many normals a row needs. Half as many words of each part go into them; each that is left makes one
-            of the others.
+        words: Of each row, an even number of them. Each normal takes one, and half of the rest make one more each.
+        width: How many normals a row needs.
         room: Where the normals go.
     """
-    diameters, tangents = between_one_and_two(halves)
-    # 2 - u lies between 0 and 1, so that the distance is never zero: a direction is taken.
-    np.subtract(_TWO, diameters, out=diameters)
-    np.log(diameters, out=diameters)
-    diameters *= _MINUS_EIGHT
-    np.sqrt(diameters, out=diameters)
-    # The tangent has a period of π: that u begins at 1 makes no difference. It is never the pole, as its digit is odd.
-    tangents_of_turns(tangents, room=room)
-    # r cos θ = 2r/(1 + t²) - r and r sin θ = 2rt/(1 + t²).
-    shares = np.multiply(tangents, tangents, out=room("shares", tangents.shape))
-    shares += _ONE
-    np.divide(diameters, shares, out=shares)
-    diameters *= _HALF
-    normals = room("normals", (halves.shape[1], width))
-    left = -(-width // 2)
-    right = width - left
-    np.subtract(shares[:, :left], diameters[:, :left], out=normals[:, :left])
-    np.multiply(shares[:, :right], tangents[:, :right], out=normals[:, left:])
-    return normals, shares[:, left:] - diameters[:, left:]
+    rows, each = words.shape
+    normals, spare = room("normals", (rows, width)), room("spare", (rows, each // 2 - (width + 1) // 2))
+    loops().fill_normals(words, normals, spare)
+    return normals, spare
 
 
 def _encryptor(key: bytes) -> Any:
-    cipher, algorithm, mode = _aes()
+    cipher, algorithm, mode = aes()
     return cipher(algorithm(key), mode).encryptor()
-
-
-@cache
-def _aes() -> tuple[Any, Any, Any]:
-    # Late, as it takes a while to load; once, as even to ask for what is loaded takes a microsecond.
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-    return Cipher, algorithms.AES256, modes.ECB()
-
-
-@lru_cache(maxsize=16)
-def _counted(parts: int, blocks: int, first: int) -> Words:
-    numbers = np.arange(first, first + parts * blocks, dtype="<u8").reshape(parts, 1, blocks)
-    numbers.flags.writeable = False
-    return numbers

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import pairwise
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,10 +45,35 @@ def in_blocks(rows: int, block: int, work: Work) -> None:
         for one in blocks:
             work(one)
         return
-    with _one_thread_each, ThreadPoolExecutor(workers) as pool:
-        # In order, so that the first block at fault is the one that is heard of; those not begun then never are.
-        for _ in pool.map(work, blocks):
-            pass
+    waiting = deque(blocks)
+    failed: dict[int, BaseException] = {}
+
+    def work_on() -> None:
+        while waiting and not failed:
+            try:
+                one = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                work(one)
+            except BaseException as error:  # noqa: BLE001 - it is raised below
+                failed[one.start] = error
+
+    with _one_thread_each:
+        # One less, as this thread works too. A pool of the library's takes ten times as long to begin and end.
+        others = [Thread(target=work_on) for _ in range(workers - 1)]
+        for other in others:
+            other.start()
+        work_on()
+        try:
+            for other in others:
+                other.join()
+        except KeyboardInterrupt:
+            waiting.clear()
+            raise
+    if failed:
+        # Blocks are begun in their order, so that of those at fault this is the first there is.
+        raise failed[min(failed)]
 
 
 class _OneThreadEach:

@@ -15,6 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from vecveil.core.arrays import Vector
+from vecveil.core.late import loops
 from vecveil.mechanisms.chance import Chance
 
 
@@ -60,12 +61,8 @@ class AngleDistribution:
         highest = math.log(math.sin(self.mode) / self.mode) + self.mode * slope
 
         def cost(numbers: Vector) -> Vector:
-            angles = scale * numbers
-            costs = np.log(np.abs(np.sin(angles)) / angles)
-            costs += slope * angles
-            costs -= highest
-            costs *= -power
-            costs[angles >= math.pi] = np.inf
+            costs = np.empty_like(numbers)
+            loops().fill_costs(scale * numbers, slope, highest, power, costs)
             return costs
 
         return scale * chance.gammas(power + 1.0, cost)

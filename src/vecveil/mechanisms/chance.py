@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
@@ -11,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.core.arrays import Matrix, Vector
+from vecveil.core.late import loops
 from vecveil.core.randomness import EVERY, Rows, RowStreams, Words, standard_normals
 
-Accepted = NDArray[np.bool_]
-Attempt = Callable[[Rows], tuple[Vector, Accepted]]
-"""Returns a number for each of some rows, and whether it may be taken."""
+Refused = NDArray[np.intp]
+Attempt = Callable[[Rows], tuple[Vector, Refused]]
+"""Returns a number for each of some rows, and the places of those that may not be taken."""
 
 Cost = Callable[[Vector], Vector]
 """Returns how much less likely each of some numbers shall be, as the logarithm of a share: zero or more."""
 
-SPARE_BLOCKS = 2
-"""Of each part of a row's words: their normals are enough to try once for a number of the Gamma law."""
+SPARE_BLOCKS = 4
+"""Their normals are enough to try once for a number of the Gamma law."""
 
-_TINY = 1e-90
-"""A cube root that is as good as zero, and whose cube is still a number."""
+_NONE: Refused = np.empty(0, dtype=np.intp)
 
 
 class Chance(Protocol):
@@ -58,9 +57,9 @@ class GeneratorChance:
         if cost is None:
             return self._rng.standard_gamma(shape, self._rows)
 
-        def attempt(rows: Rows) -> tuple[Vector, Accepted]:
+        def attempt(rows: Rows) -> tuple[Vector, Refused]:
             numbers = self._rng.standard_gamma(shape, self._rows if isinstance(rows, slice) else len(rows))
-            return numbers, self._rng.standard_exponential(len(numbers)) > cost(numbers)
+            return numbers, _not_above_zero(self._rng.standard_exponential(len(numbers)) - cost(numbers))
 
         return until_accepted(attempt)
 
@@ -82,32 +81,16 @@ class StreamChance:
         return len(self._streams)
 
     def gammas(self, shape: float, cost: Cost | None = None) -> Vector:
-        """Return numbers of that law, by the method of Marsaglia and Tsang.
-
-        The cube of a normal is nearly a number of the Gamma law. It is taken as often as the law says, which is nearly
-        always, and as its cost does.
-        """
+        """Return numbers of that law, by the method of Marsaglia and Tsang."""
         base = shape - 1 / 3
-        slope = 1 / (3 * math.sqrt(base))
 
-        def attempt(rows: Rows) -> tuple[Vector, Accepted]:
+        def attempt(rows: Rows) -> tuple[Vector, Refused]:
             normals = self._spare_normals(rows)
-            roots = slope * normals[:, 0]
-            roots += 1
-            # What is not above zero is never taken: for a root this small, far more would be needed than there can be.
-            np.maximum(roots, _TINY, out=roots)
-            cubes = roots * roots * roots
-            needed = np.log(roots)
-            needed *= -3
-            needed += cubes
-            needed -= 1
-            needed *= 2 * base
-            cubes *= base
+            numbers, slack = np.empty(len(normals)), np.empty(len(normals))
+            refused = loops().try_gammas(normals, base, numbers, slack)
             if cost is not None:
-                needed += 2 * cost(cubes)
-            # The squares of two normals make the logarithm of a uniform number.
-            three = normals[:, :3]
-            return cubes, np.vecdot(three, three) > needed
+                refused = loops().take_off(slack, cost(numbers))
+            return numbers, _not_above_zero(slack) if refused else _NONE
 
         return until_accepted(attempt)
 
@@ -115,8 +98,8 @@ class StreamChance:
         if self._normals is not None:
             normals, self._normals = self._normals, None
             return normals
-        first = self._count(2 * SPARE_BLOCKS, rows)
-        return standard_normals(self._streams.parts(2, SPARE_BLOCKS, first=first, rows=rows), 0)[1]
+        first = self._count(SPARE_BLOCKS, rows)
+        return standard_normals(self._streams.words(first, SPARE_BLOCKS, rows), 0)[1]
 
     @cached_property
     def _next(self) -> Words:
@@ -130,10 +113,13 @@ class StreamChance:
 
 
 def until_accepted(attempt: Attempt) -> Vector:
-    """Return a number for every row, from an attempt for all of them and others for those that had none accepted."""
-    numbers, accepted = attempt(EVERY)
-    (missing,) = np.nonzero(~accepted)
+    """Return a number for every row, from an attempt for all of them and others for those that were refused theirs."""
+    numbers, missing = attempt(EVERY)
     while missing.size:
-        numbers[missing], accepted = attempt(missing)
-        missing = missing[~accepted]
+        numbers[missing], refused = attempt(missing)
+        missing = missing[refused]
     return numbers
+
+
+def _not_above_zero(slack: Vector) -> Refused:
+    return np.flatnonzero(~(slack > 0))

@@ -46,10 +46,10 @@ def fresh_draws(mechanism: Drawing, rows: int, *, room: Room = new_room) -> Draw
 
 def stream_draws(mechanism: Drawing, streams: RowStreams, *, room: Room = new_room) -> Draws:
     """Return the numbers for one row per stream, each from that stream alone."""
-    # Normals come from two halves of whole blocks, and some for the amounts with them.
-    blocks = -(-mechanism.width // (2 * WORDS_IN_BLOCK)) + SPARE_BLOCKS
-    normals, spare = standard_normals(streams.parts(2, blocks, room=room), mechanism.width, room=room)
-    chance = StreamChance(streams, first=2 * blocks, normals=spare)
+    # With those for the amounts.
+    blocks = -(-mechanism.width // WORDS_IN_BLOCK) + SPARE_BLOCKS
+    normals, spare = standard_normals(streams.words(0, blocks, room=room), mechanism.width, room=room)
+    chance = StreamChance(streams, first=blocks, normals=spare)
     return Draws(normals, mechanism.amounts(chance), room)
 
 

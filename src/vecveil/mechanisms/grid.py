@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from vecveil.core.arrays import Matrix
 from vecveil.core.checks import one_of, positive
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.late import loops
 
 _FINENESS = {"float32": (15, 2**23), "float16": (5, 2**10), "int8": (4, 127)}
 """Of each kind, the steps (as a power of two) in the size of a typical coordinate, and the outermost step.
@@ -72,15 +73,16 @@ class Grid:
         # A sum this large has no digits below the step left: it is rounded to the nearest multiple, and what was added
         # goes off again without a rest. Minus zero, which is no point of the grid, becomes zero on the way.
         coarse, edge = _COARSE * self.step, self._outermost * self.step
+        released = np.empty(values.shape, dtype=self.dtype) if out is None else out
+        if self.kind == "float32":
+            loops().fill_grid(values, coarse, coarse - edge, coarse + edge, released)
+            return released
         values += coarse
         values.clip(coarse - edge, coarse + edge, out=values)
-        released = np.empty(values.shape, dtype=self.dtype) if out is None else out
+        values -= coarse
         if self.kind == "int8":
-            values -= coarse
             values *= 1 / self.step
-            released[...] = values
-        else:
-            np.subtract(values, coarse, out=released, casting="same_kind")
+        released[...] = values
         return released
 
     @property

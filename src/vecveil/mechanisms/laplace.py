@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
-from vecveil.mechanisms.spherical import factors, spherical_log_density, spherical_noise
+from vecveil.mechanisms.spherical import factors, moved, spherical_log_density
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +59,7 @@ class LaplaceMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`, in double precision."""
-        noise = spherical_noise(draws)
-        noise += embeddings
-        return noise
+        return moved(embeddings, draws, self._deviations)
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density of releasing `released` when the input is `original`."""
@@ -96,3 +95,7 @@ class LaplaceMechanism:
             unit="the length of a unit vector",
             assumptions=ASSUMPTIONS,
         )
+
+    @cached_property
+    def _deviations(self) -> Vector:
+        return np.ones(self.dimensions)

@@ -18,7 +18,7 @@ from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.few_axes import FewAxes
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
-from vecveil.mechanisms.spherical import factors, spherical_log_density, spherical_noise
+from vecveil.mechanisms.spherical import factors, moved, spherical_log_density
 
 STRIPE = 128
 """Columns of a product that are made together: wide enough for a matrix library to work at full speed."""
@@ -60,8 +60,8 @@ class MahalanobisMechanism:
 
     @property
     def width(self) -> int:
-        """Number of standard normals of each row: one for each released axis, or for each coordinate."""
-        return self._deviations.size if self._few_axes is None else self.variances.size
+        """Number of standard normals of each row."""
+        return self._deviations.size if self._few_axes is None else self._few_axes.width
 
     def amounts(self, chance: Chance) -> Vector:
         """Return by what the normals of each row are multiplied, before they are stretched."""
@@ -76,17 +76,14 @@ class MahalanobisMechanism:
         """Return `embeddings` with the noise of `draws`, in double precision."""
         if self._few_axes is not None:
             return self._few_axes.release(embeddings, draws)
-        noise = spherical_noise(draws)
-        if not self._released.all():
-            noise *= self._deviations
-            noise += self._coordinates(embeddings)
-            return np.asarray(self._background + self._embedded(noise))
+        if not self._whole:
+            coordinates = moved(self._coordinates(embeddings), draws, self._deviations)
+            return np.asarray(self._background + self._embedded(coordinates))
         if self._root is None:
-            noise *= self._deviations
-        else:
-            noise = times_triangle(noise, self._root, draws.room("product", noise.shape))
-        noise += embeddings
-        return noise
+            return moved(embeddings, draws, self._deviations)
+        normals = draws.normals
+        turned = times_triangle(normals, self._root, draws.room("product", normals.shape))
+        return moved(embeddings, draws._replace(normals=turned), self._ones)
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density of releasing `released` when the input is `original`.
@@ -138,6 +135,11 @@ class MahalanobisMechanism:
         return np.isfinite(self.variances)
 
     @cached_property
+    def _whole(self) -> bool:
+        """Whether every axis is released."""
+        return bool(self._released.all())
+
+    @cached_property
     def _few_axes(self) -> FewAxes | None:
         return None if self.axes is None else FewAxes.of(self.variances, self.axes, self.centre)
 
@@ -157,6 +159,10 @@ class MahalanobisMechanism:
     @cached_property
     def _deviations(self) -> Vector:
         return np.sqrt(self.variances[self._released])
+
+    @cached_property
+    def _ones(self) -> Vector:
+        return np.ones(self.variances.size)
 
     @cached_property
     def _background(self) -> Vector:

@@ -10,17 +10,15 @@ from typing import ClassVar, Self
 import numpy as np
 
 from vecveil.accounting import Guarantee, PrivacyProfile, angular_profile
-from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.arrays import Embeddings, Matrix, Vector, in_one_piece
 from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
+from vecveil.core.late import loops
 from vecveil.mechanisms.angle import AngleDistribution
 from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws, generator_draws
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import log_sphere_area
-
-FEW_DIMENSIONS = 8
-"""Below these, noise may point along the vector, and a difference of nearly equal squares has no digits left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,21 +63,8 @@ class PurkayasthaMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return the directions of `embeddings`, turned by the angles of `draws`, in double precision."""
-        noise, clean = draws.normals, draws.room("product", draws.normals.shape)
-        clean[...] = embeddings
-        lengths = _lengths(clean)
-        along = np.vecdot(noise, clean) / lengths
-        # What of the noise points sideways is as long as is missing from a right angle.
-        squares = np.vecdot(noise, noise) - along * along
-        if self.dimensions < FEW_DIMENSIONS:
-            rest = noise - clean * (along / lengths)[:, np.newaxis]
-            squares = np.vecdot(rest, rest)
-        sideways = np.sin(draws.amounts) / np.sqrt(squares)
-        forward = (np.cos(draws.amounts) - sideways * along) / lengths
-        noise *= sideways[:, np.newaxis]
-        clean *= forward[:, np.newaxis]
-        noise += clean
-        return noise
+        loops().turn(draws.normals, draws.amounts, in_one_piece(embeddings))
+        return draws.normals
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density on the unit sphere."""

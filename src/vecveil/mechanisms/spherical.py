@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from vecveil.core.arrays import Matrix, Vector
+from vecveil.core.arrays import Embeddings, Matrix, Vector, in_one_piece
+from vecveil.core.late import loops
 from vecveil.mechanisms.chance import Chance
 from vecveil.mechanisms.draws import Draws
 
@@ -18,14 +19,17 @@ def factors(dimensions: int, epsilon: float, chance: Chance) -> Vector:
     gamma function so has 2√(AB)/ε, for A of Γ(n/2) and B of Γ((n + 1)/2), and the length of n normals is √(2A). So
     √(2B)/ε is the factor: their length need not be looked at.
     """
-    return np.asarray(math.sqrt(2) / epsilon * np.sqrt(chance.gammas((dimensions + 1) / 2)))
+    numbers = chance.gammas((dimensions + 1) / 2)
+    np.sqrt(numbers, out=numbers)
+    numbers *= math.sqrt(2) / epsilon
+    return numbers
 
 
-def spherical_noise(draws: Draws) -> Matrix:
-    """Return the noise of `draws`, in their place."""
-    noise = draws.normals
-    noise *= draws.amounts[:, np.newaxis]
-    return noise
+def moved(embeddings: Embeddings, draws: Draws, deviations: Vector) -> Matrix:
+    """Return `embeddings` with the noise of `draws`, times a deviation for each coordinate."""
+    noisy = draws.room("noisy", embeddings.shape)
+    loops().move(in_one_piece(embeddings), draws.normals, draws.amounts, deviations, noisy)
+    return noisy
 
 
 def spherical_log_density(norms: Vector, dimensions: int, epsilon: float) -> Vector:

@@ -10,14 +10,14 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from vecveil.core.key import Key
-from vecveil.core.randomness import START_BYTES, keyed_streams
+from vecveil.core.randomness import keyed_starts, keyed_streams
 from vecveil.core.room import Room, new_room
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream_draws
 
 TOKEN_BYTES = 16
 
-SCHEME = "aes-256 mixture"
+SCHEME = "aes-256 loops"
 """How noise is made of a key. Another way is another release of a record, so the names of its noise change with it."""
 
 
@@ -91,17 +91,19 @@ class KeyedNoise:
     epsilon: float
     _release: Key = field(init=False, repr=False)
     _cipher: bytes = field(init=False, repr=False)
+    _starts: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # A key for this veil and this budget: another of either gives noise that has nothing to do with this.
         context = f"{SCHEME} {self.veil} {float(self.epsilon).hex()}".encode()
         object.__setattr__(self, "_release", Key(self.key.derive(b"vecveil release", context)))
         object.__setattr__(self, "_cipher", self._release.derive(b"vecveil cipher", b""))
+        object.__setattr__(self, "_starts", self._release.derive(b"vecveil starts", b""))
 
     def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
         """Return the numbers of each record."""
-        starts = [self._release.derive(b"vecveil start", record)[:START_BYTES] for record in records]
-        return stream_draws(mechanism, keyed_streams(self._cipher, starts), room=room)
+        streams = keyed_streams(self._cipher, keyed_starts(self._starts, records))
+        return stream_draws(mechanism, streams, room=room)
 
     def tokens(self, records: Sequence[bytes]) -> list[bytes]:
         """Return a name for the noise of each record, which tells nothing of the noise itself."""

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.accounting.ledger import Charge
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, in_one_piece
 from vecveil.core.checks import embeddings, rows_of
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key
+from vecveil.core.late import loops
 from vecveil.core.room import KeptRoom, Room, new_room
 from vecveil.core.threads import in_blocks
 from vecveil.mechanisms import Mechanism
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from vecveil.veil.veil import Veil
 
 
-BLOCK_NUMBERS = 3 << 17
+BLOCK_NUMBERS = 3 << 16
 """Numbers that are protected together. Fewer mean more waiting for Python, and more mean waiting for memory."""
 
 
@@ -145,15 +146,12 @@ class Protection:
         if not model.normalised:
             embeddings(clean, first_row=first_row)
             return
-        with np.errstate(over="ignore", invalid="ignore"):
-            lengths = np.vecdot(clean, clean)
-            # No number at all is no length either.
-            (wrong,) = np.nonzero(~(np.abs(lengths - 1) <= 2 * LENGTH_TOLERANCE))
-        if wrong.size:
+        wrong = loops().first_of_other_length(in_one_piece(clean), 2 * LENGTH_TOLERANCE)
+        if wrong >= 0:
             # What is wrong in itself is said first.
             embeddings(clean, first_row=first_row)
             raise EmbedderMismatchError(
-                f"{model.model} makes vectors of length 1, row {first_row + wrong[0]} has another length; "
+                f"{model.model} makes vectors of length 1, row {first_row + wrong} has another length; "
                 "normalise them, or learn a veil for the model that made them"
             )
 

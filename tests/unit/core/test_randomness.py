@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from vecveil.core.randomness import between_one_and_two, fresh_streams, keyed_streams, standard_normals
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.randomness import fresh_streams, keyed_starts, keyed_streams, standard_normals
 
 KEY = bytes(range(32))
 STARTS = [bytes([number]) * 16 for number in range(40)]
@@ -36,31 +38,39 @@ def test_another_key_gives_other_words() -> None:
     assert (keyed_streams(KEY[::-1], STARTS).words(0, 3) != keyed_streams(KEY, STARTS).words(0, 3)).all()
 
 
-def test_uniform_numbers_lie_between_one_and_two_and_reach_neither() -> None:
-    edges = between_one_and_two(np.array([[0, 2**64 - 1]], dtype="<u8"))
-    assert edges[0, 0] == 1.0 + 2.0**-52
-    assert edges[0, 1] == 2.0 - 2.0**-52
-
-
-def test_the_parts_of_streams_are_their_words_in_order() -> None:
+def test_rows_may_begin_at_different_blocks() -> None:
     streams = keyed_streams(KEY, STARTS)
-    np.testing.assert_array_equal(np.hstack(streams.parts(2, 3, first=4)), streams.words(4, 6))
-    assert all(part.flags.c_contiguous for part in streams.parts(2, 3))
-    later = streams.parts(2, 1, first=np.array([1, 5], dtype="<u8"), rows=np.array([3, 7]))
-    np.testing.assert_array_equal(np.hstack(later), np.stack([streams.words(1, 2)[3], streams.words(5, 2)[7]]))
+    later = streams.words(np.array([1, 5], dtype="<u8"), 2, np.array([3, 7]))
+    np.testing.assert_array_equal(later, np.stack([streams.words(1, 2)[3], streams.words(5, 2)[7]]))
+
+
+def test_starts_of_digests_are_a_cbc_mac() -> None:
+    """Held against the library's own CBC mode, one message at a time."""
+    digests = [bytes([number]) * 32 for number in range(5)]
+    for digest, start in zip(digests, keyed_starts(KEY, digests), strict=True):
+        encryptor = Cipher(algorithms.AES256(KEY), modes.CBC(bytes(16))).encryptor()
+        assert (encryptor.update(digest) + encryptor.finalize())[-16:] == start.tobytes()
+    assert keyed_starts(KEY, []).shape == (0, 2)
+
+
+@pytest.mark.parametrize("names", [[b""], [b"x" * 31, b"x" * 33], [b"x" * 32, b"x"]])
+def test_streams_are_named_by_digests_of_one_length(names: list[bytes]) -> None:
+    """Messages of different lengths can have the same start, or starts that go together."""
+    with pytest.raises(InvalidInputError, match="digests of 32 bytes"):
+        keyed_starts(KEY, names)
 
 
 def test_the_outermost_words_make_finite_normals() -> None:
     edges = [0, 1 << 12, 1 << 63, (1 << 63) - (1 << 12), 2**64 - 1]
     pairs = np.array([[one, other] for one in edges for other in edges], dtype="<u8")
-    normals = np.hstack([standard_normals(pairs.T[:, :, np.newaxis].copy(), width)[0] for width in (1, 2)])
+    normals = np.hstack([standard_normals(pairs, width)[0] for width in (1, 2)])
     assert np.isfinite(normals).all()
     assert np.abs(normals).max() == pytest.approx(np.sqrt(2 * 52 * np.log(2)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("width", "left"), [(100, 50), (91, 46), (1, 1), (0, 0)])
 def test_normals_are_standard_and_independent(width: int, left: int) -> None:
-    normals, spare = standard_normals(fresh_streams(2000).parts(2, 25), width)
+    normals, spare = standard_normals(fresh_streams(2000).words(0, 50), width)
     assert normals.shape == (2000, width)
     assert spare.shape == (2000, 50 - left)
     values = np.hstack([normals, spare])
@@ -73,7 +83,7 @@ def test_normals_are_standard_and_independent(width: int, left: int) -> None:
 
 
 def test_normals_of_a_pair_lie_on_every_side() -> None:
-    values = standard_normals(fresh_streams(40_000).parts(2, 1), 4)[0][:, ::2]
+    values = standard_normals(fresh_streams(40_000).words(0, 2), 4)[0][:, ::2]
     angles = np.histogram(np.arctan2(values[:, 1], values[:, 0]), bins=8, range=(-np.pi, np.pi))[0]
     assert np.abs(angles - 5000).max() < 6 * np.sqrt(5000)
 

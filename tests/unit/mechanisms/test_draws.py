@@ -75,14 +75,12 @@ class _Watched(RowStreams):
 
     asked: list[tuple[int, int]]
 
-    def parts(
-        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
-    ) -> Words:
+    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY, *, room: Room = new_room) -> Words:
         places = np.arange(len(self))[rows]
         firsts = np.broadcast_to(first, len(places))
         for row, begin in zip(places, firsts, strict=True):
-            self.asked += [(int(row), int(begin) + block) for block in range(parts * blocks)]
-        return super().parts(parts, blocks, first=first, rows=rows, room=room)
+            self.asked += [(int(row), int(begin) + block) for block in range(blocks)]
+        return super().words(first, blocks, rows, room=room)
 
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS.names()))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vecveil.mechanisms.draws import Draws, generator_draws
+from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws
 from vecveil.mechanisms.few_axes import FewAxes
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 
@@ -34,24 +34,26 @@ def test_it_is_the_symmetric_root_of_the_shape_applied_to_the_normals(case: str)
     """Written out with whole matrices: normals along the released axes, stretched."""
     variances = CASES[case]
     mechanism = MahalanobisMechanism(epsilon=3.0, variances=variances, axes=AXES, centre=CENTRE)
-    assert mechanism.width == DIMENSIONS
-    draws = generator_draws(mechanism, len(VECTORS), np.random.default_rng(2))
     released = np.isfinite(variances)
-    coordinates = draws.normals @ AXES
+    assert mechanism.width == DIMENSIONS + (~released).sum()
+    draws = generator_draws(mechanism, len(VECTORS), np.random.default_rng(2))
+    coordinates = draws.normals[:, :DIMENSIONS] @ AXES
     coordinates[:, ~released] = 0
     coordinates *= draws.amounts[:, None]
     coordinates *= np.where(released, np.sqrt(np.where(released, variances, 1)), 0)
     wanted = VECTORS @ AXES + coordinates
-    wanted[:, ~released] = (CENTRE @ AXES)[~released]
-    found = mechanism.release(VECTORS, Draws(draws.normals.copy(), draws.amounts))
-    np.testing.assert_allclose(found @ AXES, wanted, atol=1e-12)
+    faint = 2.0**-24 * np.sqrt(0.5) * draws.amounts[:, None] * draws.normals[:, DIMENSIONS:]
+    wanted[:, ~released] = (CENTRE @ AXES)[~released] + faint
+    for rows in (slice(0, 3), slice(None)):
+        part = Draws(draws.normals[rows].copy(), draws.amounts[rows])
+        np.testing.assert_allclose(mechanism.release(VECTORS[rows], part) @ AXES, wanted[rows], rtol=0, atol=1e-12)
 
 
 def test_the_length_of_the_noise_is_that_of_the_normals_along_released_axes_times_the_amount() -> None:
     variances = CASES["all sorts"]
     mechanism = MahalanobisMechanism(epsilon=3.0, variances=variances, axes=AXES, centre=CENTRE)
     draws = generator_draws(mechanism, len(VECTORS), np.random.default_rng(2))
-    lengths = draws.amounts * np.linalg.norm(draws.normals @ AXES[:, np.isfinite(variances)], axis=1)
+    lengths = draws.amounts * np.linalg.norm(draws.normals[:, :DIMENSIONS] @ AXES[:, np.isfinite(variances)], axis=1)
     np.testing.assert_allclose(mechanism.distance(mechanism.release(VECTORS, draws), VECTORS), lengths)
 
 
@@ -63,6 +65,16 @@ def test_what_is_not_released_has_no_part_in_the_release() -> None:
         for vectors in (VECTORS, moved)
     )
     np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_noise_along_unreleased_axes_is_faint_and_far_above_what_rounding_leaves() -> None:
+    mechanism = MahalanobisMechanism(epsilon=3.0, variances=CASES["unreleased"], axes=AXES)
+    vectors = np.zeros((20_000, DIMENSIONS))
+    released = mechanism.release(vectors, fresh_draws(mechanism, len(vectors)))
+    along = released @ AXES[:, [2, 7]]
+    usual = np.std(released @ AXES[:, [0, 1]])
+    np.testing.assert_allclose(along.std(axis=0), 2.0**-24 * usual, rtol=0.1)
+    assert np.abs(np.corrcoef(along.T, released @ AXES[:, 0])[2, :2]).max() < 6 / np.sqrt(len(vectors))
 
 
 def test_many_uneven_axes_are_turned_as_a_whole() -> None:

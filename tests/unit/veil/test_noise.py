@@ -90,11 +90,10 @@ def test_a_key_and_a_seeded_generator_contradict_each_other() -> None:
 def test_keyed_noise_is_pinned() -> None:
     """Other bytes here mean that every keyed record of every user is released a second time."""
     mechanism = LaplaceMechanism(epsilon=30.0, dimensions=8)
-    draws = KeyedNoise(key=KEY, veil="veil", epsilon=30.0).draws(mechanism, [b"record"])
-    np.testing.assert_allclose(
-        draws.normals[0, :3], [-1.5131482808037238, -0.9012362476458652, -1.0805296916986573], rtol=1e-12
-    )
-    assert draws.amounts[0] == pytest.approx(0.09148464994943956, rel=1e-12)
+    draws = KeyedNoise(key=KEY, veil="veil", epsilon=30.0).draws(mechanism, [bytes(range(32))])
+    # To the last bit: compiled loops round alike on every processor.
+    assert draws.normals[0, :3].tolist() == [-1.0312986813875125, -0.4512394848774149, 0.18958157139310983]
+    assert draws.amounts[0] == 0.07481448437686421
 
 
 def test_tokens_name_the_noise_and_nothing_else() -> None:

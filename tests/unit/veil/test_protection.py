@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from vecveil.shapes import NoiseShape
 from vecveil.shapes.filling import filling_for
 
 KEY = Key(bytes(range(32)))
-NAMES = [b"record %d" % row for row in range(50)]
+NAMES = [sha256(b"record %d" % row).digest() for row in range(50)]
 VECTORS = unit_vectors(50)
 
 

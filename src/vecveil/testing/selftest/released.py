@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.core.digests import text_digest
 from vecveil.core.key import Key
 from vecveil.embedders import Fingerprint
 from vecveil.shapes import NoiseShape
@@ -26,7 +27,7 @@ SUBJECT = "releases"
 def released_findings() -> Iterator[Finding]:
     """Yield what is found about releases of one vector, many times over. None has a chance worth the name in it."""
     veil = _veil()
-    names = [b"record %d" % row for row in range(ROWS)]
+    names = [text_digest(f"record {row}") for row in range(ROWS)]
     first, second = (_released(veil.protection(), None) for _ in range(2))
     yield Finding.without_chance(SUBJECT, "no two rows alike, fresh noise", _all_differ(first))
     yield Finding.without_chance(SUBJECT, "no two releases alike", _all_differ(np.concatenate([first, second])))

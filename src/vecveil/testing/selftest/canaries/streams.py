@@ -6,7 +6,7 @@ import secrets
 
 import numpy as np
 
-from vecveil.core.randomness import CIPHER_KEY_BYTES, EVERY, Rows, RowStreams, Words, counted_starts
+from vecveil.core.randomness import CIPHER_KEY_BYTES, EVERY, WORDS_IN_BLOCK, Rows, RowStreams, Words, counted_starts
 from vecveil.core.room import Room, new_room
 
 _HELD = secrets.token_bytes(CIPHER_KEY_BYTES)
@@ -53,23 +53,17 @@ class _ShortKey(RowStreams):
 
 
 class _NoCipher(RowStreams):
-    def parts(
-        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
-    ) -> Words:
+    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY, *, room: Room = new_room) -> Words:
         del room
         asked = np.arange(len(self))[rows]
-        seeds = [
-            [int.from_bytes(self.key), int(np.ravel(first)[0]), part, int(row)]
-            for part in range(parts)
-            for row in asked
-        ]
-        words = np.array([np.random.PCG64(seed).random_raw(2 * blocks) for seed in seeds], dtype="<u8")
-        return words.reshape(parts, len(asked), 2 * blocks)
+        seeds = [[int.from_bytes(self.key), int(np.ravel(first)[0]), int(row)] for row in asked]
+        words = [np.random.PCG64(seed).random_raw(WORDS_IN_BLOCK * blocks) for seed in seeds]
+        return np.array(words, dtype="<u8").reshape(len(asked), WORDS_IN_BLOCK * blocks)
 
 
 class _SameHalves(RowStreams):
-    def parts(
-        self, parts: int, blocks: int, *, first: int | Words = 0, rows: Rows = EVERY, room: Room = new_room
-    ) -> Words:
-        one = super().parts(1, blocks, first=first, rows=rows, room=room)
-        return np.concatenate([one] * parts)
+    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY, *, room: Room = new_room) -> Words:
+        words = super().words(first, blocks, rows, room=room)
+        half = words.shape[1] // 2
+        words[:, half:] = words[:, :half]
+        return words

@@ -1,0 +1,23 @@
+"""What takes a while to load: it is loaded when it is first used, once, as even to ask again takes a microsecond."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+
+@cache
+def loops() -> Any:
+    """Return the module of compiled loops."""
+    from vecveil.core import loops
+
+    return loops
+
+
+@cache
+def aes() -> tuple[Any, Any, Any]:
+    """Return what makes a cipher, its algorithm, and its mode for numbered blocks."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    # Each block has a number of its own, so that none is encrypted twice under one key.
+    return Cipher, algorithms.AES256, modes.ECB()  # noqa: S305
