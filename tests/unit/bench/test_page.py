@@ -22,14 +22,16 @@ RESULT = Result(
     series=(Series(name="Laplace", size="vectors", sizes=(10, 100, 1000, 10_000), seconds=(1e-3, 1e-3, 1e-2, 1e-1)),),
 )
 
+MACHINE = {"processor": "abacus", "instructions": "beads", "cores": 2, "system": "Linux"}
+
 
 def test_a_page_says_what_was_reached_and_what_was_missed() -> None:
-    text = page(RESULT, command="vecveil bench", machine={"processor": "abacus", "cores": 2, "system": "Linux"})
+    text = page(RESULT, command="vecveil bench", machine=MACHINE)
     assert "| Laplace | 3 µs a vector | drawing | 1.50 × as much | ≤ 1.3 | **missed** |" in text
     assert "| Laplace | 3 µs a vector | one at a time | 20.00 × as fast | ≥ 12 | reached |" in text
     assert "| import vecveil | 0.2 s |  |  | ≤ 0.3 | reached |" in text
     assert "| Laplace | vectors | 10 | 10,000 | 0.1 s | 1.00 |" in text
-    assert "abacus, 2 cores" in text
+    assert "abacus with beads, 2 cores" in text
 
 
 def test_page_plot_and_figures_are_written(tmp_path: Path) -> None:
