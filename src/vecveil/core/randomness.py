@@ -54,7 +54,7 @@ class RowStreams:
 
     def words(self, first: int | Words, blocks: int, rows: Rows = EVERY, *, room: Room = new_room) -> Words:
         """Return the words of so many blocks from `first` on, which may differ by row; of all rows, or of some."""
-        starts = self.starts[rows]
+        starts = self.starts if rows is EVERY else self.starts[rows]
         if not isinstance(first, int):
             starts, first = np.stack([starts[:, 0] + first, starts[:, 1]], axis=1), 0
         shape = len(starts), WORDS_IN_BLOCK * blocks

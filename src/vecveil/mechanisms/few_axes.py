@@ -78,8 +78,8 @@ class FewAxes:
             normals += (normals @ self.uneven * self.changes) @ self.uneven.T
         noisy = moved(embeddings, draws, self.deviations)
         if self.held.size:
-            wanted = draws.normals[:, places:] * (FAINT * self.deviations[0] * draws.amounts)[:, np.newaxis]
-            wanted += self.held
+            wanted = draws.room("wanted", (len(noisy), self.held.size))
+            loops().place(self.held, draws.normals, draws.amounts, FAINT * self.deviations[0], wanted)
             if len(noisy) <= FEW_ROWS:
                 loops().hold(noisy, self.unreleased, wanted)
             else:

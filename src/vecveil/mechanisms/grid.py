@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,16 +70,14 @@ class Grid:
 
     def rounded(self, values: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return `values`, which are overwritten, on the grid: numbers, or whole steps where the kind is int8."""
-        values = np.asarray(values, dtype=np.float64)
-        # A sum this large has no digits below the step left: it is rounded to the nearest multiple, and what was added
-        # goes off again without a rest. Minus zero, which is no point of the grid, becomes zero on the way.
-        coarse, edge = _COARSE * self.step, self._outermost * self.step
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        coarse, lowest, highest = self._sums
         released = np.empty(values.shape, dtype=self.dtype) if out is None else out
         if self.kind == "float32":
-            loops().fill_grid(values, coarse, coarse - edge, coarse + edge, released)
+            loops().fill_grid(values, coarse, lowest, highest, released)
             return released
         values += coarse
-        values.clip(coarse - edge, coarse + edge, out=values)
+        values.clip(lowest, highest, out=values)
         values -= coarse
         if self.kind == "int8":
             values *= 1 / self.step
@@ -88,6 +87,16 @@ class Grid:
     @property
     def _outermost(self) -> int:
         return _FINENESS[self.kind][1]
+
+    @cached_property
+    def _sums(self) -> tuple[float, float, float]:
+        """What is added to a value, and the lowest and the highest sum.
+
+        A sum this large has no digits below the step left: it is rounded to the nearest multiple, and what was added
+        goes off again without a rest. Minus zero, which is no point of the grid, becomes zero on the way.
+        """
+        coarse, edge = _COARSE * self.step, self._outermost * self.step
+        return coarse, coarse - edge, coarse + edge
 
     def __str__(self) -> str:
         held = "whole steps" if self.kind == "int8" else "multiples"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from vecveil.core.arrays import Embeddings, Matrix, Vector, in_one_piece
 from vecveil.core.late import loops
 from vecveil.mechanisms.chance import Chance
@@ -20,8 +18,7 @@ def factors(dimensions: int, epsilon: float, chance: Chance) -> Vector:
     √(2B)/ε is the factor: their length need not be looked at.
     """
     numbers = chance.gammas((dimensions + 1) / 2)
-    np.sqrt(numbers, out=numbers)
-    numbers *= math.sqrt(2) / epsilon
+    loops().take_roots(numbers, math.sqrt(2) / epsilon)
     return numbers
 
 
