@@ -150,7 +150,8 @@ def _float_array(values: Any, name: str) -> Embeddings:
         return array.astype(np.float32)
     if array.dtype.kind != "f":
         raise InvalidInputError(f"{name} must be numbers, got dtype {array.dtype}")
-    return array
+    # Beyond doubles, numbers may be too large for one, and are infinite then.
+    return array.astype(np.float64) if array.dtype.itemsize > np.dtype(np.float64).itemsize else array
 
 
 def _number(value: object, name: str) -> float:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite
 import numba
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import types
-from numba.core import config
+from numba.core import config as numbas
 
 from vecveil.core.errors import VecveilError
 
-if config.DISABLE_JIT:  # type: ignore[attr-defined]
+SETTINGS = cast("Any", numbas)
+
+if SETTINGS.DISABLE_JIT:
     raise VecveilError("NUMBA_DISABLE_JIT is set: noise is made by compiled loops; unset it")
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
@@ -34,8 +44,9 @@ def written(kind: Any, dimensions: int) -> Any:
 def compiled(*signatures: Any, sums_in_any_order: bool = False) -> Callable[[Loop], Loop]:
     """Return what compiles a loop for the given types of its arguments.
 
-    Its steps are those that are written down, in their order and each rounded for itself: no two are made one. So every
-    processor finds the same numbers, to the last bit. It lets other threads of Python run meanwhile.
+    Its steps are those that are written down, in their order and each rounded for itself: no two are made one. So a
+    loop without functions of the C library finds the same numbers on every processor, to the last bit. It lets other
+    threads of Python run meanwhile. Nothing looks at the sizes of arrays: whoever calls it must have.
 
     Args:
         signatures: What it returns and takes; several where it takes several types.
@@ -47,12 +58,50 @@ def compiled(*signatures: Any, sums_in_any_order: bool = False) -> Callable[[Loo
         options["fastmath"] = {"reassoc"}
 
     def compile_loop(loop: Loop) -> Loop:
-        made: Any
-        try:
-            made = numba.njit(list(signatures), cache=True, **options)(loop)
-        except (RuntimeError, OSError):
-            # There is no folder to keep it in, or no room there: it is compiled for this process alone.
-            made = numba.njit(list(signatures), **options)(loop)
-        return cast("Loop", made)
+        made: Any = None
+        folder = kept_in()
+        if folder is not None:
+            try:
+                with _keeping_in(folder):
+                    made = numba.njit(list(signatures), cache=True, **options)(loop)
+            except Exception:  # noqa: BLE001 - a loop at fault fails below again
+                # What is kept is damaged, or there is no room for more: it must not be in the way the next time.
+                shutil.rmtree(folder, ignore_errors=True)
+        return cast("Loop", numba.njit(list(signatures), **options)(loop) if made is None else made)
 
     return compile_loop
+
+
+@cache
+def kept_in() -> Path | None:
+    """Return the folder for compiled loops, or None where none can be written to.
+
+    It has a name of its own for each state of the loops, of the compiler and of the processor: where Numba looks only
+    at the age of a file, code of an earlier state could be taken for that of this one after a write that was cut short.
+    """
+    state = hashlib.sha256()
+    for name in ("loops.py", "compiled.py"):
+        state.update(Path(__file__).with_name(name).read_bytes())
+    state.update(repr((numba.__version__, llvmlite.__version__, get_host_cpu_name())).encode())
+    state.update(repr(sorted(get_host_cpu_features().items())).encode())
+    told = [SETTINGS.CACHE_DIR] if SETTINGS.CACHE_DIR else []
+    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    for base in (*told, Path(__file__).parent / "__pycache__", Path(home) / "vecveil"):
+        folder = Path(base) / f"loops-{state.hexdigest()[:16]}"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+@contextmanager
+def _keeping_in(folder: Path) -> Iterator[None]:
+    before = SETTINGS.CACHE_DIR
+    SETTINGS.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        SETTINGS.CACHE_DIR = before

@@ -23,10 +23,13 @@ _ONE = 0x3FF0000000000000
 _ROOT_HALF = 0x3FE6A09E667F3BCD
 """The bits of 1 and of √½."""
 
-_LOG_TWO = math.log(2.0)
+_LOG_TWO = 0.6931471805599453
 
 _MANY = 0x4330000000000000
 """The bits of 2^52: with others in its last places, it is more by that many."""
+
+_SQUARES = (1e-100, 1e100)
+"""Between these, the squares of numbers can be added up."""
 
 _TINY = 1e-90
 """A cube root that is as good as zero, and whose cube is still a number."""
@@ -77,8 +80,8 @@ def _log(number: Any) -> Any:
 def _two_normals(distance: Any, angle: Any) -> Any:
     """Return two independent standard normals, by the method of Box and Muller.
 
-    One word gives their distance r from the origin, the other their angle. With a/b the tangent of a quarter of that,
-    its cosine is 8(ab)²/(a² + b²)² - 1 and its sine 4ab(a² - b²)/(a² + b²)².
+    One word gives their distance r from the origin, the other their angle. With a/b the tangent of a quarter of the
+    angle from the other side, its cosine is 8(ab)²/(a² + b²)² - 1 and its sine 4ab(a² - b²)/(a² + b²)².
     """
     # 2 - u lies between 0 and 1, so that the distance is never zero: a direction is taken.
     r = math.sqrt(-2.0 * _log(2.0 - _between_one_and_two(distance)))
@@ -168,13 +171,13 @@ def move(embeddings: Embeddings, normals: Matrix, amounts: Vector, deviations: V
             moved[row, column] = normals[row, column] * amount * deviations[column] + embeddings[row, column]
 
 
-@compiled(types.void(read(NUMBER, 1), read(NUMBER, 2), read(NUMBER, 1), NUMBER, written(NUMBER, 2)))
-def place(centre: Vector, normals: Matrix, amounts: Vector, share: float, placed: Matrix) -> None:
-    """Write the centre with noise of a share: the last normals of each row, times its amount."""
+@compiled(types.void(read(NUMBER, 1), read(NUMBER, 2), NUMBER, written(NUMBER, 2)))
+def place(centre: Vector, normals: Matrix, deviation: float, placed: Matrix) -> None:
+    """Write the centre with noise of one deviation, from the last normals of each row."""
     first = normals.shape[1] - centre.shape[0]
     for row in range(placed.shape[0]):
         for column in range(centre.shape[0]):
-            placed[row, column] = centre[column] + share * amounts[row] * normals[row, first + column]
+            placed[row, column] = centre[column] + deviation * normals[row, first + column]
 
 
 @compiled(types.void(written(NUMBER, 2), read(NUMBER, 2), read(NUMBER, 2)), sums_in_any_order=True)
@@ -225,30 +228,34 @@ def fill_costs(angles: Vector, slope: float, highest: float, power: float, costs
 def turn(normals: Matrix, angles: Vector, embeddings: Embeddings) -> None:
     """Turn normals into the directions of `embeddings`, turned towards the normals by the row's angle."""
     for row in range(normals.shape[0]):
+        largest = 0.0
+        for column in range(normals.shape[1]):
+            largest = max(largest, abs(np.float64(embeddings[row, column])))
+        # The length is not released, and squares of numbers such as these are none.
+        scale = 1.0 if _SQUARES[0] < largest < _SQUARES[1] else 1.0 / largest
         square, common = 0.0, 0.0
         for column in range(normals.shape[1]):
-            value = np.float64(embeddings[row, column])
+            value = np.float64(embeddings[row, column]) * scale
             square += value * value
             common += value * normals[row, column]
-        along, rest = common / square, 0.0
+        along, rest = common / square * scale, 0.0
         for column in range(normals.shape[1]):
             aside = normals[row, column] - along * np.float64(embeddings[row, column])
             normals[row, column] = aside
             rest += aside * aside
-        sideways, forward = math.sin(angles[row]) / math.sqrt(rest), math.cos(angles[row]) / math.sqrt(square)
+        sideways, forward = math.sin(angles[row]) / math.sqrt(rest), math.cos(angles[row]) / math.sqrt(square) * scale
         for column in range(normals.shape[1]):
             normals[row, column] = normals[row, column] * sideways + embeddings[row, column] * forward
 
 
-@compiled(types.void(read(NUMBER, 2), NUMBER, NUMBER, NUMBER, written(types.float32, 2)))
-def fill_grid(values: Matrix, coarse: float, lowest: float, highest: float, released: NDArray[np.float32]) -> None:
+@compiled(types.void(read(NUMBER, 1), NUMBER, NUMBER, NUMBER, written(types.float32, 1)))
+def fill_grid(values: Vector, coarse: float, lowest: float, highest: float, released: NDArray[np.float32]) -> None:
     """Write the values in the steps of numbers about as large as `coarse`, from the lowest sum to the highest."""
-    for row in range(values.shape[0]):
-        for column in range(values.shape[1]):
-            value = values[row, column] + coarse
-            value = lowest if value < lowest else value
-            value = highest if value > highest else value
-            released[row, column] = value - coarse
+    for place in range(values.shape[0]):
+        value = values[place] + coarse
+        value = lowest if value < lowest else value
+        value = highest if value > highest else value
+        released[place] = value - coarse
 
 
 @compiled(*(COUNT(read(kind, 2), NUMBER) for kind in INPUTS), sums_in_any_order=True)

@@ -47,7 +47,7 @@ class RowStreams:
         # Each block is given its own number here, so that rows need no cipher of their own: making one takes as long as
         # drawing half a row.
         self._encryptor = _encryptor(key)
-        self.key, self.starts = key, starts
+        self.key, self.starts = key, np.ascontiguousarray(starts)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -99,11 +99,11 @@ def keyed_starts(key: bytes, digests: Sequence[bytes]) -> Words:
     """
     if set(map(len, digests)) - {DIGEST_BYTES}:
         raise InvalidInputError(f"what streams are named by must be digests of {DIGEST_BYTES} bytes each")
-    parts = DIGEST_BYTES // START_BYTES
-    blocks = np.frombuffer(b"".join(digests), dtype="<u8").reshape(len(digests), parts, WORDS_IN_BLOCK)
+    halves = DIGEST_BYTES // START_BYTES
+    blocks = np.frombuffer(b"".join(digests), dtype="<u8").reshape(len(digests), halves, WORDS_IN_BLOCK)
     encryptor, starts = _encryptor(key), np.zeros((len(digests), WORDS_IN_BLOCK), dtype="<u8")
-    for part in range(parts):
-        encrypted = encryptor.update((starts ^ blocks[:, part]).tobytes())
+    for half in range(halves):
+        encrypted = encryptor.update((starts ^ blocks[:, half]).tobytes())
         starts = np.frombuffer(encrypted, dtype="<u8").reshape(starts.shape)
     return starts
 

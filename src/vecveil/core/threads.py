@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from itertools import pairwise
 from threading import Lock, Thread
@@ -62,18 +62,23 @@ def in_blocks(rows: int, block: int, work: Work) -> None:
     with _one_thread_each:
         # One less, as this thread works too. A pool of the library's takes ten times as long to begin and end.
         others = [Thread(target=work_on) for _ in range(workers - 1)]
-        for other in others:
-            other.start()
-        work_on()
+        begun = []
         try:
-            for other in others:
+            # Where there can't be another thread, those that are there do the work.
+            with suppress(RuntimeError):
+                for other in others:
+                    other.start()
+                    begun.append(other)
+            work_on()
+            for other in begun:
                 other.join()
-        except KeyboardInterrupt:
+        except BaseException:
             waiting.clear()
             raise
     if failed:
-        # Blocks are begun in their order, so that of those at fault this is the first there is.
-        raise failed[min(failed)]
+        # Blocks are begun in their order, so that of those at fault this is the first there is; a stop comes before.
+        stops = [error for error in failed.values() if not isinstance(error, Exception)]
+        raise next(iter(stops), failed[min(failed)])
 
 
 class _OneThreadEach:

@@ -6,7 +6,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from vecveil.core.arrays import Matrix, Vector
+from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.errors import InvalidInputError
 from vecveil.core.randomness import WORDS_IN_BLOCK, RowStreams, fresh_streams, standard_normals
 from vecveil.core.room import Room, new_room
 from vecveil.mechanisms.chance import SPARE_BLOCKS, Chance, GeneratorChance, StreamChance
@@ -37,6 +38,18 @@ class Draws(NamedTuple):
     normals: Matrix
     amounts: Vector
     room: Room = new_room
+
+
+def require_fit(mechanism: Drawing, dimensions: int, embeddings: Embeddings, draws: Draws) -> None:
+    """Raise unless there are draws for each row of `embeddings`: compiled loops don't look where arrays end."""
+    rows = len(embeddings)
+    if embeddings.shape != (rows, dimensions):
+        raise InvalidInputError(f"vectors must have {dimensions} dimensions, got shape {embeddings.shape}")
+    if draws.normals.shape != (rows, mechanism.width) or draws.amounts.shape != (rows,):
+        raise InvalidInputError(
+            f"{rows} vectors need {mechanism.width} normals and an amount each, got normals of shape "
+            f"{draws.normals.shape} and amounts of shape {draws.amounts.shape}"
+        )
 
 
 def fresh_draws(mechanism: Drawing, rows: int, *, room: Room = new_room) -> Draws:

@@ -19,10 +19,11 @@ FEW_ROWS = 8
 """Up to these, products of matrices take longer than a loop."""
 
 FAINT = 2.0**-24
-"""What noise an unreleased axis has, as a share of the usual deviation.
+"""What noise an unreleased axis has, as a share of that of a usual axis.
 
-Rounding leaves 10^-16 there of what is taken away, which depends on the vector. Of noise ten million times as large it
-changes nothing that could be seen; and of the grid's step, that is still a hundredth at most.
+Rounding leaves 10^-16 there of what is taken away, which depends on the vector. Where noise is not far shorter than
+vectors, this is ten million times as much, so that nothing of it can be seen; and it is a five-hundredth of a step of
+the grid. It has a deviation of its own, whatever the amount of a row: else it would tell of that.
 """
 
 
@@ -39,6 +40,7 @@ class FewAxes:
         changes: By what share of the usual one it is more than that.
         unreleased: Axes that are not released, as orthonormal rows.
         held: What stands there instead, in coordinates along them.
+        faint: Deviation of the noise there.
     """
 
     deviations: Vector
@@ -46,9 +48,10 @@ class FewAxes:
     changes: Vector
     unreleased: Matrix
     held: Vector
+    faint: float
 
     @classmethod
-    def of(cls, variances: Vector, axes: Matrix, centre: Vector | None) -> Self | None:
+    def of(cls, variances: Vector, axes: Matrix, centre: Vector | None, *, epsilon: float) -> Self | None:
         """Return it for a shape, or None where too many axes differ."""
         released = np.isfinite(variances)
         values, times = np.unique(variances[released], return_counts=True)
@@ -56,13 +59,16 @@ class FewAxes:
         uneven = released & (variances != usual)
         if (uneven | ~released).mean() > FEW:
             return None
-        unreleased = np.ascontiguousarray(axes[:, ~released].T)
+        # At right angles to the last digit: what is taken away along one axis must not come back along another.
+        columns, triangle = np.linalg.qr(axes[:, ~released])
+        unreleased = np.ascontiguousarray((columns * np.sign(np.diag(triangle))).T)
         return cls(
             deviations=np.full(len(axes), np.sqrt(usual)),
             uneven=np.ascontiguousarray(axes[:, uneven]),
             changes=np.sqrt(variances[uneven]) / np.sqrt(usual) - 1,
             unreleased=unreleased,
             held=np.zeros(len(unreleased)) if centre is None else unreleased @ centre,
+            faint=float(FAINT * np.sqrt(usual) * np.sqrt(released.sum() + 1) / epsilon),
         )
 
     @property
@@ -79,7 +85,7 @@ class FewAxes:
         noisy = moved(embeddings, draws, self.deviations)
         if self.held.size:
             wanted = draws.room("wanted", (len(noisy), self.held.size))
-            loops().place(self.held, draws.normals, draws.amounts, FAINT * self.deviations[0], wanted)
+            loops().place(self.held, draws.normals, self.faint, wanted)
             if len(noisy) <= FEW_ROWS:
                 loops().hold(noisy, self.unreleased, wanted)
             else:

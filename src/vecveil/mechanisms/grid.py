@@ -69,12 +69,14 @@ class Grid:
         return np.dtype(self.kind)
 
     def rounded(self, values: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return `values`, which are overwritten, on the grid: numbers, or whole steps where the kind is int8."""
+        """Return `values`, which may be overwritten, on the grid: numbers, or whole steps where the kind is int8."""
         values = np.ascontiguousarray(values, dtype=np.float64)
-        coarse, lowest, highest = self._sums
         released = np.empty(values.shape, dtype=self.dtype) if out is None else out
-        if self.kind == "float32":
-            loops().fill_grid(values, coarse, lowest, highest, released)
+        if released.shape != values.shape:
+            raise InvalidInputError(f"values of shape {values.shape} can't be rounded into shape {released.shape}")
+        coarse, lowest, highest = self._sums
+        if released.dtype == np.float32 and released.flags.c_contiguous and self.kind == "float32":
+            loops().fill_grid(values.reshape(-1), coarse, lowest, highest, released.reshape(-1))
             return released
         values += coarse
         values.clip(lowest, highest, out=values)

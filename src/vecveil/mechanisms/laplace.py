@@ -14,7 +14,7 @@ from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, budget, positive
 from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws, generator_draws
+from vecveil.mechanisms.draws import Draws, generator_draws, require_fit
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import factors, moved, spherical_log_density
 
@@ -59,6 +59,7 @@ class LaplaceMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`, in double precision."""
+        require_fit(self, self.dimensions, embeddings, draws)
         return moved(embeddings, draws, self._deviations)
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:

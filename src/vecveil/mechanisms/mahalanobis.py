@@ -15,7 +15,7 @@ from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import budget, orthonormal, point, positive, variances
 from vecveil.core.checks import embeddings as checked
 from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws, generator_draws
+from vecveil.mechanisms.draws import Draws, generator_draws, require_fit
 from vecveil.mechanisms.few_axes import FewAxes
 from vecveil.mechanisms.mechanism import ASSUMPTIONS
 from vecveil.mechanisms.spherical import factors, moved, spherical_log_density
@@ -28,8 +28,9 @@ STRIPE = 128
 class MahalanobisMechanism:
     """Add noise z with density proportional to exp(-epsilon * ||z||), in Mahalanobis norm.
 
-    An axis of infinite variance is not released: the public centre stands in its place, noise goes to the other
-    axes only, and what two inputs differ by along that axis adds nothing to their distance.
+    An axis of infinite variance is not released: the public centre stands in its place, with noise that is too faint to
+    be seen where it hides what rounding leaves, and what two inputs differ by along that axis adds nothing to their
+    distance.
 
     Attributes:
         epsilon: Privacy loss per unit of Mahalanobis distance; smaller is more private.
@@ -49,6 +50,7 @@ class MahalanobisMechanism:
         object.__setattr__(self, "epsilon", budget(self.epsilon))
         object.__setattr__(self, "variances", variances(self.variances))
         if self.axes is not None:
+            object.__setattr__(self, "axes", np.asarray(self.axes, dtype=np.float64))
             orthonormal(self.axes, self.variances.size)
         if self.centre is not None:
             object.__setattr__(self, "centre", point(self.centre, self.variances.size, "centre"))
@@ -74,6 +76,7 @@ class MahalanobisMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`, in double precision."""
+        require_fit(self, self.variances.size, embeddings, draws)
         if self._few_axes is not None:
             return self._few_axes.release(embeddings, draws)
         if not self._whole:
@@ -141,7 +144,7 @@ class MahalanobisMechanism:
 
     @cached_property
     def _few_axes(self) -> FewAxes | None:
-        return None if self.axes is None else FewAxes.of(self.variances, self.axes, self.centre)
+        return None if self.axes is None else FewAxes.of(self.variances, self.axes, self.centre, epsilon=self.epsilon)
 
     @cached_property
     def _root(self) -> Matrix | None:

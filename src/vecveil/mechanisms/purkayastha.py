@@ -16,7 +16,7 @@ from vecveil.core.checks import embeddings as checked
 from vecveil.core.late import loops
 from vecveil.mechanisms.angle import AngleDistribution
 from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws, generator_draws
+from vecveil.mechanisms.draws import Draws, generator_draws, require_fit
 from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
 from vecveil.mechanisms.spherical import log_sphere_area
 
@@ -63,6 +63,7 @@ class PurkayasthaMechanism:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return the directions of `embeddings`, turned by the angles of `draws`, in double precision."""
+        require_fit(self, self.dimensions, embeddings, draws)
         loops().turn(draws.normals, draws.amounts, in_one_piece(embeddings))
         return draws.normals
 

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
+from vecveil.core.late import loops
 from vecveil.service.bodies import Bodies
 from vecveil.service.figures import LOGGER, Figures
 from vecveil.service.gateway import Gateway
@@ -33,6 +34,8 @@ def create_app(gateway: Gateway) -> FastAPI:
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
+        # Loaded now, and not by the first request, which would wait for seconds.
+        loops()
         yield
         await gateway.close()
         LOGGER.info("stopped")

@@ -82,8 +82,8 @@ class Protection:
 
         Args:
             vectors: One row per record, as the veil's embedder makes them.
-            names: What the records are called, where the noise depends on it. Another content needs another name: under
-                the same one, the difference of two releases is that of the clean vectors.
+            names: What the records are called, as digests of 32 bytes, where the noise depends on it. Another content
+                needs another name: under the same one, the difference of two releases is that of the clean vectors.
             first_row: Number of the first row in an error, where `vectors` are a part of something larger.
         """
         clean = rows_of(vectors, dimensions=self.veil.fingerprint.dimensions)

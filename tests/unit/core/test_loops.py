@@ -11,7 +11,7 @@ import pytest
 from numba import types
 
 from vecveil.core import compiled as compiling
-from vecveil.core.compiled import NUMBER, compiled, read, written
+from vecveil.core.compiled import NUMBER, compiled, kept_in, read, written
 from vecveil.core.loops import _log, fill_grid, fill_normals, first_of_other_length, hold, move, turn
 
 RNG = np.random.default_rng(0)
@@ -106,9 +106,9 @@ def test_holding_brings_coordinates_to_what_is_wanted_and_leaves_others() -> Non
 
 
 def test_what_is_no_number_is_none_on_the_grid_either_and_what_is_infinite_is_at_its_edge() -> None:
-    released = np.zeros((1, 4), dtype=np.float32)
-    fill_grid(np.array([[np.nan, np.inf, -np.inf, 0.3]]), 1.5 * 2**52, 1.5 * 2**52 - 8, 1.5 * 2**52 + 8, released)
-    np.testing.assert_array_equal(released, [[np.nan, 8, -8, 0]])
+    released = np.zeros(4, dtype=np.float32)
+    fill_grid(np.array([np.nan, np.inf, -np.inf, 0.3]), 1.5 * 2**52, 1.5 * 2**52 - 8, 1.5 * 2**52 + 8, released)
+    np.testing.assert_array_equal(released, [np.nan, 8, -8, 0])
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -121,10 +121,20 @@ def test_the_first_row_of_another_length_is_found(kind: type, wrong: float) -> N
     assert first_of_other_length(vectors[:0], 0.02) == -1
 
 
+@pytest.mark.parametrize("size", [1e160, 1e-160, 1e308, 1e-300])
+def test_turning_huge_and_tiny_vectors_is_turning_others(size: float) -> None:
+    vectors, normals, angles = RNG.uniform(-1, 1, (5, 9)), RNG.standard_normal((5, 9)), RNG.uniform(0, 3, 5)
+    plain, other = normals.copy(), normals.copy()
+    turn(plain, angles, vectors)
+    turn(other, angles, vectors * size)
+    np.testing.assert_allclose(other, plain, atol=1e-14)
+
+
 @pytest.mark.parametrize("error", [RuntimeError("cannot cache function"), OSError(28, "No space left on device")])
 def test_a_loop_that_can_not_be_kept_is_compiled_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, error: Exception
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception
 ) -> None:
+    monkeypatch.setattr(compiling, "kept_in", lambda: tmp_path / "loops")
     real, asked = numba.njit, []
 
     def njit(signatures: list, *, cache: bool = False, **options: object) -> object:
@@ -153,11 +163,34 @@ def _run(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=False)
 
 
-def test_loops_are_kept_where_one_says(tmp_path: Path) -> None:
+def test_loops_are_kept_where_one_says_and_made_again_if_that_is_damaged(tmp_path: Path) -> None:
     done = _run(NUMBA_CACHE_DIR=str(tmp_path))
     assert done.stdout == "-1\n", done.stderr
     kept = {path.name.split(".")[1].split("-")[0] for path in tmp_path.rglob("loops.*.nbi")}
     assert {"fill_normals", "move", "first_of_other_length"} <= kept
+    for path in tmp_path.rglob("loops.move*.nb?"):
+        path.write_bytes(path.read_bytes()[:20])
+    assert _run(NUMBA_CACHE_DIR=str(tmp_path)).stdout == "-1\n"
+    # Nothing that was damaged is left, and the next one keeps them again.
+    assert all(path.stat().st_size > 20 for path in tmp_path.rglob("*.nb?"))
+
+
+def test_another_state_of_the_loops_is_kept_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In the same place, a write that was cut short would leave code of the one under the name of the other."""
+    monkeypatch.setattr(compiling.SETTINGS, "CACHE_DIR", str(tmp_path))
+    one = kept_in.__wrapped__()
+    monkeypatch.setattr(compiling.numba, "__version__", "another")
+    assert one is not None
+    assert one.is_dir()
+    assert kept_in.__wrapped__() not in (one, None)
+
+
+def test_loops_are_kept_nowhere_if_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    assert kept_in.__wrapped__() is None
 
 
 def test_it_is_said_if_nothing_may_be_compiled() -> None:

@@ -110,3 +110,25 @@ def test_a_fork_in_the_middle_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None
         warnings.simplefilter("ignore", DeprecationWarning)
         in_blocks(4, 1, work)
     assert codes == [0]
+
+
+def test_where_no_thread_can_be_begun_this_one_does_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    done: list[int] = []
+    in_blocks(20, 1, lambda part: done.append(part.start))
+    assert done == [*range(20)]
+
+
+def test_a_stop_is_heard_of_before_any_fault() -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def work(part: slice) -> None:
+        if part.start < 2:
+            both.wait()
+            raise ValueError("wrong") if part.start == 0 else KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_blocks(20, 1, work)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from vecveil.core.errors import InvalidInputError
 from vecveil.core.randomness import EVERY, Rows, RowStreams, Words, counted_starts, fresh_streams, keyed_streams
 from vecveil.core.room import Room, new_room
 from vecveil.mechanisms import MECHANISMS, Mechanism
@@ -144,3 +145,16 @@ def test_a_budget_of_any_kind_of_number_gives_the_same_noise(name: str, kind: ty
     vectors = np.random.default_rng(0).standard_normal((len(STARTS), 6))
     found = [mechanism.release(vectors, stream_draws(mechanism, _streams(STARTS))) for mechanism in (plain, other)]
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS.names()))
+def test_draws_must_fit_the_vectors(name: str) -> None:
+    """Compiled loops don't look where arrays end: rows would be released without noise."""
+    mechanism = _mechanism(name)
+    for vectors, rows in ((np.ones((20, 6)), 1), (np.ones((1, 6)), 20), (np.ones((3, 8)), 3), (np.ones((3, 5)), 3)):
+        with pytest.raises(InvalidInputError, match=r"need 6 normals|must have 6 dimensions"):
+            mechanism.release(vectors, fresh_draws(mechanism, rows))
+    normals, amounts = fresh_draws(mechanism, 3)[:2]
+    for wrong in (Draws(normals[:, :5], amounts), Draws(normals, amounts[:2]), Draws(normals[:2], amounts)):
+        with pytest.raises(InvalidInputError, match="need 6 normals"):
+            mechanism.release(np.ones((3, 6)), wrong)

@@ -62,3 +62,15 @@ def test_an_unknown_kind_is_refused() -> None:
 
 def test_a_grid_says_what_it_is() -> None:
     assert str(Grid(kind="int8", step=0.25)) == "int8, whole steps of 0.25 up to 31.75"
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "int8"])
+def test_values_are_rounded_into_arrays_of_their_own_shape_alone(kind: str) -> None:
+    grid, values = Grid(kind=kind, step=2.0**-4), np.random.default_rng(0).standard_normal((6, 8))
+    with pytest.raises(InvalidInputError, match="can't be rounded into shape"):
+        grid.rounded(values.copy(), out=np.zeros((2, 8), dtype=grid.dtype))
+    wanted = grid.rounded(values.copy())
+    strided = np.zeros((12, 8), dtype=grid.dtype)[::2]
+    np.testing.assert_array_equal(grid.rounded(values.copy(), out=strided), wanted)
+    np.testing.assert_array_equal(grid.rounded(np.asfortranarray(values)), wanted)
+    np.testing.assert_array_equal(grid.rounded(values[0].copy()), wanted[0])
