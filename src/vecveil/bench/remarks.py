@@ -28,7 +28,7 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "The paper prints Algorithm 1 with a product by a matrix Σ^½; with its diagonal alone, one vector at a "
         "time is several times as fast, and both are here.",
         "Noise that differs along all axes of a rotated shape is a product with a matrix for each vector, which is "
-        "timed alone too: it takes about as long as diagonal noise does in all, or longer. It is done in double "
+        "timed alone too: it takes several times as long as diagonal noise does in all. It is done in double "
         "precision, as half of a product, since the matrix is a triangle; why not in single precision is told in "
         "[decision 15](decisions/0015-noise-from-numbered-blocks.md).",
         "Of drawing, a third goes into the cipher and most of the rest into logarithms and angles. Normals that are "
