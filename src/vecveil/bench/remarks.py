@@ -30,11 +30,12 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "Noise that differs along all axes of a rotated shape is a product with a matrix for each vector, which is "
         "timed alone too: it takes several times as long as diagonal noise does in all. It is done in double "
         "precision, as half of a product, since the matrix is a triangle; why not in single precision is told in "
-        "[decision 15](decisions/0015-noise-from-numbered-blocks.md).",
+        "[decision 15](decisions/0015-noise-from-numbered-blocks.md). A shape of n axes is made of n(n + 1)/2 numbers, "
+        "and each of them must be multiplied with something for each vector: no other root of Σ takes less work.",
         "Of drawing, a third goes into the cipher and most of the rest into logarithms and angles. Normals that are "
         "drawn alone are double numbers, twice as many bytes as a release, and so may take longer than one.",
-        "Keyed noise depends on the content of a vector. What it costs more is mostly the SHA-256 of that, on one "
-        "core, which is timed alone too.",
+        "Keyed noise depends on the content of a vector. What it costs more is mostly the digest of that, which is "
+        "timed alone too.",
         "ironcore-alloy encrypts: it hides vectors from whoever has no key, and protects nothing from whoever has "
         "one. The two go together ([recipes](how-to/recipes.md)).",
     ),

@@ -80,7 +80,7 @@ def kept_in() -> Path | None:
     at the age of a file, code of an earlier state could be taken for that of this one after a write that was cut short.
     """
     state = hashlib.sha256()
-    for name in ("loops.py", "compiled.py"):
+    for name in ("loops.py", "blake2s.py", "compiled.py"):
         state.update(Path(__file__).with_name(name).read_bytes())
     state.update(repr((numba.__version__, llvmlite.__version__, get_host_cpu_name())).encode())
     state.update(repr(sorted(get_host_cpu_features().items())).encode())

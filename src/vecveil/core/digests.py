@@ -11,6 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.late import fill_digests
+
+ROW_DIGEST_BYTES = 32
+
+FEW_ROWS = 6
+"""Of so many, a loop that works on more at a time takes longer than one after the other."""
+
 
 def json_digest(value: Mapping[str, Any]) -> str:
     """Return the SHA-256 of `value` written as canonical JSON."""
@@ -27,6 +35,24 @@ def array_digest(array: NDArray[Any]) -> str:
 def text_digest(text: str) -> bytes:
     """Return the SHA-256 of a text, 32 bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def row_digests(rows: NDArray[Any], digests: NDArray[np.uint8]) -> None:
+    """Write the BLAKE2s of the bytes of each row, 32 of them, into `digests`.
+
+    Args:
+        rows: Numbers of 4 or 8 bytes, row after row.
+        digests: Where they go.
+    """
+    if digests.shape != (len(rows), ROW_DIGEST_BYTES):
+        # Compiled loops don't look where arrays end.
+        raise InvalidInputError(f"digests of {len(rows)} rows don't fit into shape {digests.shape}")
+    whole = np.ascontiguousarray(rows)
+    if len(rows) > FEW_ROWS:
+        fill_digests()(whole.view("<u4"), digests.view("<u4"))
+        return
+    for row, digest in zip(whole, digests, strict=True):
+        digest[:] = np.frombuffer(hashlib.blake2s(row.data).digest(), dtype=np.uint8)
 
 
 def file_digest(path: Path) -> str:

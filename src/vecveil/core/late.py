@@ -15,6 +15,14 @@ def loops() -> Any:
 
 
 @cache
+def fill_digests() -> Any:
+    """Return the compiled loop that writes the digests of many rows."""
+    from vecveil.core.blake2s import fill_digests
+
+    return fill_digests
+
+
+@cache
 def aes() -> tuple[Any, Any, Any]:
     """Return what makes a cipher, its algorithm, and its mode for numbered blocks."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes

@@ -28,8 +28,11 @@ _LOG_TWO = 0.6931471805599453
 _MANY = 0x4330000000000000
 """The bits of 2^52: with others in its last places, it is more by that many."""
 
-_SQUARES = (1e-100, 1e100)
-"""Between these, the squares of numbers can be added up."""
+_SQUARES = (1e-200, 1e200)
+"""Sums of squares between these have all their digits."""
+
+_ASIDE = 1e-3
+"""A part of a sum that is larger than this share can be had by taking off the others, at the cost of few digits."""
 
 _TINY = 1e-90
 """A cube root that is as good as zero, and whose cube is still a number."""
@@ -224,28 +227,49 @@ def fill_costs(angles: Vector, slope: float, highest: float, power: float, costs
             costs[row] = math.inf
 
 
+@njit(inline="always")
+def _turn_with_care(normals: Any, angle: Any, embedding: Any) -> None:
+    """Turn a row as `turn` does, where lengths are huge or tiny or the normals hardly point aside."""
+    largest = 0.0
+    for column in range(normals.shape[0]):
+        largest = max(largest, abs(np.float64(embedding[column])))
+    # The length is not released, and squares of numbers such as these are none.
+    scale = 1.0 if _SQUARES[0] < largest * largest < _SQUARES[1] else 1.0 / largest
+    square, common = 0.0, 0.0
+    for column in range(normals.shape[0]):
+        value = np.float64(embedding[column]) * scale
+        square += value * value
+        common += value * normals[column]
+    along, rest = common / square * scale, 0.0
+    for column in range(normals.shape[0]):
+        aside = normals[column] - along * np.float64(embedding[column])
+        normals[column] = aside
+        rest += aside * aside
+    sideways, forward = math.sin(angle) / math.sqrt(rest), math.cos(angle) / math.sqrt(square) * scale
+    for column in range(normals.shape[0]):
+        normals[column] = normals[column] * sideways + np.float64(embedding[column]) * forward
+
+
 @compiled(*(types.void(written(NUMBER, 2), read(NUMBER, 1), read(kind, 2)) for kind in INPUTS), sums_in_any_order=True)
 def turn(normals: Matrix, angles: Vector, embeddings: Embeddings) -> None:
     """Turn normals into the directions of `embeddings`, turned towards the normals by the row's angle."""
     for row in range(normals.shape[0]):
-        largest = 0.0
+        square, common, length = 0.0, 0.0, 0.0
         for column in range(normals.shape[1]):
-            largest = max(largest, abs(np.float64(embeddings[row, column])))
-        # The length is not released, and squares of numbers such as these are none.
-        scale = 1.0 if _SQUARES[0] < largest < _SQUARES[1] else 1.0 / largest
-        square, common = 0.0, 0.0
-        for column in range(normals.shape[1]):
-            value = np.float64(embeddings[row, column]) * scale
+            value, normal = np.float64(embeddings[row, column]), normals[row, column]
             square += value * value
-            common += value * normals[row, column]
-        along, rest = common / square * scale, 0.0
+            common += value * normal
+            length += normal * normal
+        along = common / square
+        # Of the normals' own square, what is not along the embedding.
+        rest = length - along * common
+        if not (_SQUARES[0] < square < _SQUARES[1] and rest > _ASIDE * length):
+            _turn_with_care(normals[row], angles[row], embeddings[row])
+            continue
+        sideways = math.sin(angles[row]) / math.sqrt(rest)
+        forward = math.cos(angles[row]) / math.sqrt(square) - along * sideways
         for column in range(normals.shape[1]):
-            aside = normals[row, column] - along * np.float64(embeddings[row, column])
-            normals[row, column] = aside
-            rest += aside * aside
-        sideways, forward = math.sin(angles[row]) / math.sqrt(rest), math.cos(angles[row]) / math.sqrt(square) * scale
-        for column in range(normals.shape[1]):
-            normals[row, column] = normals[row, column] * sideways + embeddings[row, column] * forward
+            normals[row, column] = normals[row, column] * sideways + np.float64(embeddings[row, column]) * forward
 
 
 @compiled(types.void(read(NUMBER, 1), NUMBER, NUMBER, NUMBER, written(types.float32, 1)))

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.digests import text_digest
+from vecveil.core.digests import ROW_DIGEST_BYTES, row_digests, text_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.core.room import KeptRoom
+from vecveil.core.threads import in_blocks
 from vecveil.embedders import Embedder
 
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 256
 """Vectors that are looked at together."""
 
 
@@ -23,27 +25,29 @@ def text_contents(texts: Sequence[str]) -> list[bytes]:
 
 
 def vector_contents(vectors: Embeddings) -> list[bytes]:
-    """Return the digest of the numbers in each clean vector, whatever type they came in."""
-    # On one core: on two, they would spend most of their time on handing Python's lock to each other.
-    return [
-        hashlib.sha256(row.data).digest()
-        for start in range(0, len(vectors), BLOCK_ROWS)
-        for row in _plainest(vectors[start : start + BLOCK_ROWS])
-    ]
+    """Return the digest of the numbers in each clean vector.
 
-
-def _plainest(vectors: Embeddings) -> list[Embeddings]:
-    """Return each row as float32 where that holds all of its digits, and as float64 where it does not.
-
-    So the same numbers in a file of either kind are one record; 0 and -0 are, too.
+    Those are taken as float32 where that holds all of their digits, and as float64 where it does not. So the same
+    numbers in a file of either kind are one record; 0 and -0 are, too.
     """
-    with np.errstate(over="ignore"):
-        narrow = np.add(vectors, np.float32(0), dtype="<f4", order="C", casting="unsafe")
-    if vectors.dtype == narrow.dtype:
-        return list(narrow)
-    wide = vectors.astype("<f8", order="C") + 0.0
-    exact = (narrow == wide).all(axis=1)
-    return [narrow[row] if exact[row] else wide[row] for row in range(len(vectors))]
+    digests, room = np.empty((len(vectors), ROW_DIGEST_BYTES), dtype=np.uint8), KeptRoom()
+
+    def look(rows: slice) -> None:
+        numbers, found = vectors[rows], digests[rows]
+        narrow = room("narrow", numbers.shape, "<f4")
+        with np.errstate(over="ignore"):
+            np.add(numbers, np.float32(0), out=narrow, dtype="<f4", casting="unsafe")
+        row_digests(narrow, found)
+        if numbers.dtype.itemsize > narrow.dtype.itemsize:
+            longer = (narrow != numbers).any(axis=1)
+            wide = np.ascontiguousarray(numbers[longer], dtype="<f8") + 0.0
+            own = np.empty((len(wide), ROW_DIGEST_BYTES), dtype=np.uint8)
+            row_digests(wide, own)
+            found[longer] = own
+
+    in_blocks(len(vectors), BLOCK_ROWS, look)
+    whole = digests.tobytes()
+    return [whole[start : start + ROW_DIGEST_BYTES] for start in range(0, len(whole), ROW_DIGEST_BYTES)]
 
 
 def id_bytes(ids: Sequence[object], *, first_row: int = 0) -> list[bytes]:

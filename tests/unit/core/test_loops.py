@@ -96,6 +96,21 @@ def test_turning_keeps_unit_length_and_gives_the_angle() -> None:
     assert ((turned - np.cos(angles)[:, None] * vectors / np.linalg.norm(vectors, axis=1)[:, None]) * before).sum() > 0
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("aside", [1.0, 0.04, 0.033, 0.031, 0.01, 1e-4])
+def test_turning_is_the_same_where_normals_hardly_point_aside(kind: type, aside: float) -> None:
+    """On both sides of where it goes another way: a thousandth of the normals' square."""
+    vectors, angles = RNG.standard_normal((6, 50)).astype(kind), RNG.uniform(0, 3, 6)
+    units = vectors.astype(np.float64) / np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    sideways = RNG.standard_normal((6, 50))
+    sideways -= (sideways * units).sum(axis=1, keepdims=True) * units
+    sideways /= np.linalg.norm(sideways, axis=1, keepdims=True)
+    turned = 7 * (units + aside * sideways)
+    turn(turned, angles, vectors)
+    expected = np.cos(angles)[:, None] * units + np.sin(angles)[:, None] * sideways
+    np.testing.assert_allclose(turned, expected, atol=1e-11)
+
+
 def test_holding_brings_coordinates_to_what_is_wanted_and_leaves_others() -> None:
     axes = np.linalg.qr(RNG.standard_normal((9, 9)))[0]
     vectors, wanted = RNG.standard_normal((4, 9)), RNG.standard_normal((4, 3))

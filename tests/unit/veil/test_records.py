@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from vecveil.veil import records
+from vecveil.veil.records import vector_contents
+
+VECTORS = np.random.default_rng(0).standard_normal((700, 33)).astype(np.float32)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 6, 7, 256, 257, 700])
+def test_a_content_is_the_digest_of_the_numbers_however_many_there_are(rows: int) -> None:
+    found = vector_contents(VECTORS[:rows])
+    assert found == [hashlib.blake2s(row.tobytes()).digest() for row in VECTORS[:rows]]
+
+
+def test_the_same_numbers_are_one_content_in_either_precision() -> None:
+    assert vector_contents(VECTORS.astype(np.float64)) == vector_contents(VECTORS)
+
+
+@pytest.mark.parametrize("block", [1, 5, 256])
+def test_numbers_with_more_digits_are_another_content(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(records, "BLOCK_ROWS", block)
+    longer = VECTORS.astype(np.float64)
+    longer[::3, 5] += 1e-12
+    plain, found = vector_contents(VECTORS), vector_contents(longer)
+    assert [one == other for one, other in zip(plain, found, strict=True)] == [row % 3 != 0 for row in range(700)]
+    assert found[::3] == [hashlib.blake2s(row.tobytes()).digest() for row in longer[::3]]
+
+
+def test_minus_zero_is_zero_and_huge_numbers_are_not_infinite() -> None:
+    vectors = np.array([[0.0, 1.0], [-0.0, 1.0], [1e300, 1.0], [1e301, 1.0], [-0.0, 1e-320]])
+    found = vector_contents(vectors)
+    assert found[0] == found[1]
+    assert len(set(found)) == 4
+    assert found[4] == vector_contents(np.array([[0.0, 1e-320]]))[0]
+
+
+def test_memory_layout_and_byte_order_make_no_other_content() -> None:
+    assert vector_contents(np.asfortranarray(VECTORS)) == vector_contents(VECTORS)
+    assert vector_contents(VECTORS[::2]) == vector_contents(VECTORS)[::2]
+    assert vector_contents(VECTORS.astype(">f8")) == vector_contents(VECTORS)
