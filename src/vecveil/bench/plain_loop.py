@@ -3,20 +3,52 @@
 from __future__ import annotations
 
 import itertools
+import math
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from vecveil.shapes import ContrastPairs
-from vecveil.shapes.gates import Gates, classifier
+from vecveil.shapes.gates import CLOSING, MARGIN, STRETCH_LOW, WIDTH
 from vecveil.shapes.hard_concrete import HardConcrete
+
+
+class PlainGates(nn.Module):
+    """Hard-concrete gates whose gradients PyTorch finds."""
+
+    def __init__(self, dimensions: int, temperature: float) -> None:
+        super().__init__()
+        self.log_alpha = nn.Parameter(torch.zeros(dimensions))
+        self.log_beta = nn.Parameter(torch.full((dimensions,), math.log(temperature)))
+
+    def sample(self, uniform: Tensor | None = None) -> Tensor:
+        """Return one random mask (equation 1 of the paper)."""
+        inside = (torch.rand_like(self.log_alpha) if uniform is None else uniform).clamp(MARGIN, 1 - MARGIN)
+        return _stretched(torch.sigmoid((torch.logit(inside) + self.log_alpha) / self.log_beta.exp()))
+
+    def settled(self) -> Tensor:
+        """Return the mask that is used after training (equation 2)."""
+        return _stretched(torch.sigmoid(self.log_alpha))
+
+    def expected_open(self) -> Tensor:
+        """Return the expected share of gates that are not closed (equation 4, without its sign)."""
+        return torch.sigmoid(self.log_alpha - self.log_beta.exp() * CLOSING).mean()
+
+
+def plain_classifier(dimensions: int, hidden: tuple[int, ...]) -> nn.Sequential:
+    """Return an MLP with ReLU layers of the given widths and one logit."""
+    layers: list[nn.Module] = []
+    for width, following in itertools.pairwise((dimensions, *hidden)):
+        layers += [nn.Linear(width, following), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear((dimensions, *hidden)[-1], 1), nn.Flatten(0))
 
 
 def plain_loop(pairs: ContrastPairs, settings: HardConcrete) -> Tensor:
     """Return the mask, trained by automatic differentiation on batches of a data loader."""
-    gates = Gates(pairs.dimensions, settings.temperature)
-    logits = classifier(pairs.dimensions, tuple(settings.hidden))
+    gates = PlainGates(pairs.dimensions, settings.temperature)
+    logits = plain_classifier(pairs.dimensions, tuple(settings.hidden))
     optimiser = torch.optim.Adam([*gates.parameters(), *logits.parameters()], lr=settings.learning_rate)
     loss = nn.BCEWithLogitsLoss(reduction=settings.loss)
     samples = TensorDataset(torch.tensor(pairs.with_concept), torch.tensor(pairs.without_concept))
@@ -37,15 +69,20 @@ def products_alone(pairs: ContrastPairs, settings: HardConcrete) -> None:
 
     Of the gradient of the masked inputs, which the plain loop works out too, nothing is needed.
     """
-    rows = 2 * settings.batch_size
+    rng = np.random.default_rng(0)
     widths = (pairs.dimensions, *settings.hidden, 1)
-    held = [torch.rand(rows, width) for width in widths]
-    weights = [torch.rand(following, width) for width, following in itertools.pairwise(widths)]
+    held = [rng.random((2 * settings.batch_size, width), dtype=np.float32) for width in widths]
+    weights = [rng.random((units, width), dtype=np.float32) for width, units in itertools.pairwise(widths)]
+    made, gradients = [np.empty_like(one) for one in held], [np.empty_like(one) for one in weights]
     steps = -(-len(pairs) // settings.batch_size)
     for _ in range(settings.epochs * steps):
-        for before, weight in zip(held[:-1], weights, strict=True):
-            torch.mm(before, weight.T)
-        for before, after in itertools.pairwise(held):
-            torch.mm(after.T, before)
-        for after, weight in zip(held[2:], weights[1:], strict=True):
-            torch.mm(after, weight)
+        for before, weight, after in zip(held[:-1], weights, made[1:], strict=True):
+            np.matmul(before, weight.T, out=after)
+        for (before, after), gradient in zip(itertools.pairwise(held), gradients, strict=True):
+            np.matmul(after.T, before, out=gradient)
+        for after, weight, before in zip(held[2:], weights[1:], made[1:-1], strict=True):
+            np.matmul(after, weight, out=before)
+
+
+def _stretched(gates: Tensor) -> Tensor:
+    return (gates * WIDTH + STRETCH_LOW).clamp(0, 1)

@@ -49,8 +49,9 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "can't be finished, and parts are kept for a run that is stopped.",
     ),
     "training": (
-        "The plain loop is automatic differentiation, a data loader and Adam. Ours has its gradients written out "
-        "and Adam in one piece, and leaves out a product that nothing needs. The matrix products that it can't do "
+        "The plain loop is automatic differentiation, a data loader and Adam. Ours has its gradients written out, in "
+        "memory that is used again, and Adam in one piece, and leaves out a product that nothing needs "
+        "([decision 17](decisions/0017-the-mask-is-learned-without-torch.md)). The matrix products that it can't do "
         "without are the same as in the plain loop, in single precision: a loop of them alone is as many times as "
         "fast as the plain one as is said above, and no other loop can be faster than that.",
     ),

@@ -59,7 +59,7 @@ def compiled(*signatures: Any, sums_in_any_order: bool = False) -> Callable[[Loo
 
     def compile_loop(loop: Loop) -> Loop:
         made: Any = None
-        folder = kept_in()
+        folder = kept_in(Path(loop.__code__.co_filename))
         if folder is not None:
             try:
                 with _keeping_in(folder):
@@ -73,20 +73,20 @@ def compiled(*signatures: Any, sums_in_any_order: bool = False) -> Callable[[Loo
 
 
 @cache
-def kept_in() -> Path | None:
-    """Return the folder for compiled loops, or None where none can be written to.
+def kept_in(source: Path) -> Path | None:
+    """Return the folder for the compiled loops of a file, or None where none can be written to.
 
     It has a name of its own for each state of the loops, of the compiler and of the processor: where Numba looks only
     at the age of a file, code of an earlier state could be taken for that of this one after a write that was cut short.
     """
     state = hashlib.sha256()
-    for name in ("loops.py", "blake2s.py", "compiled.py"):
-        state.update(Path(__file__).with_name(name).read_bytes())
+    for file in (source, Path(__file__)):
+        state.update(file.read_bytes())
     state.update(repr((numba.__version__, llvmlite.__version__, get_host_cpu_name())).encode())
     state.update(repr(sorted(get_host_cpu_features().items())).encode())
     told = [SETTINGS.CACHE_DIR] if SETTINGS.CACHE_DIR else []
     home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    for base in (*told, Path(__file__).parent / "__pycache__", Path(home) / "vecveil"):
+    for base in (*told, source.parent / "__pycache__", Path(home) / "vecveil"):
         folder = Path(base) / f"loops-{state.hexdigest()[:16]}"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

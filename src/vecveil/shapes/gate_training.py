@@ -1,4 +1,4 @@
-"""The steps of Algorithm 2, with the gradients written out. Imports torch; the learner imports it late.
+"""The steps of Algorithm 2, with the gradients written out: a classifier behind gates, and the gates.
 
 Automatic differentiation has bookkeeping of its own, and works out the gradient of every masked input where only their
 sum over a minibatch is needed: with G the gradient of the first layer's weights for unmasked inputs, that of the
@@ -7,67 +7,112 @@ weights W is G·m, and that of the mask m the sum of W·G over the layer's units
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
 
-from vecveil.shapes.gates import STRETCH_HIGH, STRETCH_LOW, Gates
+from vecveil.shapes.gate_loops import cut, fetch, part_gradients, rectify
+from vecveil.shapes.gates import Gates, sigmoid
+from vecveil.shapes.learned import Learned
 
-CLOSING = math.log(-STRETCH_LOW / STRETCH_HIGH)
-"""How far, in units of the temperature, a gate's location lies from where it would be closed half of the time."""
+Numbers = NDArray[np.float32]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GateStep:
-    """One step's gradients: of a classifier behind gates, and of the gates.
+class GateTraining:
+    """A classifier, the gates before it, and the memory that their steps are made in.
 
     Attributes:
         gates: The gates.
-        layers: The classifier's linear layers, with ReLU between them; the last one has one logit.
-        penalty: Weight of the expected share of open gates, with its sign.
-        mean: Whether the loss is a mean over the minibatch, and not a sum.
+        classifier: Weights and biases of the linear layers in turn, with ReLU between them; the last has one logit.
     """
 
-    gates: Gates
-    layers: tuple[nn.Linear, ...]
-    penalty: float
-    mean: bool
+    def __init__(
+        self,
+        samples: Numbers,
+        *,
+        hidden: tuple[int, ...],
+        temperature: float,
+        penalty: float,
+        mean: bool,
+        rates: tuple[float, float],
+        batch_size: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Begin with gates that are half open, and with a random classifier.
 
-    def __call__(self, inputs: Tensor, targets: Tensor, uniform: Tensor) -> None:
-        """Put the gradients for a minibatch, and the mask of these uniform numbers, in their place."""
-        with torch.no_grad():
-            temperature = self.gates.log_beta.exp()
-            place = (torch.logit(uniform) + self.gates.log_alpha) / temperature
-            slope = torch.sigmoid(place)
-            stretched = slope * (STRETCH_HIGH - STRETCH_LOW) + STRETCH_LOW
-            mask = stretched.clamp(0, 1)
-            by_mask = self._classifier(inputs, targets, mask)
-            # A gate that is cut off at 0 or 1 doesn't move.
-            by_mask *= (stretched > 0) & (stretched < 1)
-            by_place = by_mask * (STRETCH_HIGH - STRETCH_LOW) * slope * (1 - slope)
-            still_open = torch.sigmoid(self.gates.log_alpha - temperature * CLOSING)
-            by_location = self.penalty / len(mask) * still_open * (1 - still_open)
-            self.gates.log_alpha.grad = by_place / temperature + by_location
-            self.gates.log_beta.grad = -by_place * place - by_location * CLOSING * temperature
+        Args:
+            samples: For each pair, the vector of the text with the concept, and that without it.
+            hidden: Widths of the classifier's hidden layers.
+            temperature: Initial β of every gate.
+            penalty: Weight of the expected share of open gates, with its sign.
+            mean: Whether the loss is a mean over the minibatch, and not a sum.
+            rates: Adam's steps, for the classifier and for the gates.
+            batch_size: Pairs of a step, at most.
+            rng: Draws the classifier's first weights.
+        """
+        dimensions, rows = samples.shape[2], 2 * batch_size
+        widths = (dimensions, *hidden, 1)
+        shapes = [shape for width, units in itertools.pairwise(widths) for shape in ((units, width), (units,))]
+        self._samples, self._penalty, self._mean = samples, penalty, mean
+        self.classifier = Learned(shapes, rate=rates[0])
+        self._gates = Learned([(dimensions,), (dimensions,)], rate=rates[1])
+        # As layers of PyTorch begin: weights and biases alike within one over the root of what a unit sees.
+        reaches = [1 / math.sqrt(width) for width in widths[:-1] for _ in range(2)]
+        for values, reach in zip(self.classifier.values, reaches, strict=True):
+            values[...] = rng.uniform(-reach, reach, values.shape)
+        self.gates = Gates(*self._gates.values)
+        self.gates.log_beta[:] = math.log(temperature)
+        self._inputs = np.empty((rows, dimensions), np.float32)
+        self._seen = [np.empty((rows, width), np.float32) for width in widths]
+        self._errors = [np.empty((rows, width), np.float32) for width in widths]
+        self._by_mask = np.empty(dimensions, np.float32)
+        self._targets = np.tile(np.array([[1.0], [0.0]], np.float32), (batch_size, 1))
 
-    def _classifier(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
-        """Put the classifier's gradients in their place, and return that of the mask."""
-        first, *others = self.layers
-        seen = [torch.addmm(first.bias, inputs * mask, first.weight.T)]
-        for layer in others:
-            seen.append(torch.addmm(layer.bias, seen[-1].relu_(), layer.weight.T))
-        error = torch.sigmoid(seen.pop()) - targets[:, None]
-        if self.mean:
-            error /= len(targets)
-        for layer, before in zip(reversed(others), reversed(seen), strict=True):
-            layer.bias.grad = error.sum(0)
-            layer.weight.grad = error.T @ before
-            error = error @ layer.weight
+    def step(self, pairs: NDArray[np.int64], uniform: Numbers) -> None:
+        """Learn from a minibatch, behind the mask that uniform numbers make."""
+        self.find_gradients(pairs, uniform)
+        self.classifier.step()
+        self._gates.step()
+
+    def find_gradients(self, pairs: NDArray[np.int64], uniform: Numbers) -> None:
+        """Put the gradients of a step in their place."""
+        mask, rows = self.gates.sample(uniform), slice(0, 2 * len(pairs))
+        inputs, seen = self._inputs[rows], [one[rows] for one in self._seen]
+        fetch(self._samples, pairs, mask.values, inputs, seen[0])
+        errors = sigmoid(self._forwards(seen)) - self._targets[rows]
+        if self._mean:
+            errors /= np.float32(len(errors))
+        self._backwards(errors, inputs, seen)
+        part_gradients(self.classifier.values[0], self.classifier.gradients[0], mask.values, self._by_mask)
+        by_gates = self.gates.gradients(mask, self._by_mask, self._penalty)
+        for place, gradient in zip(self._gates.gradients, by_gates, strict=True):
+            place[:] = gradient
+
+    def logits(self, vectors: Numbers) -> Numbers:
+        """Return what the classifier says of vectors behind the settled mask: above zero for the concept."""
+        seen = [vectors * self.gates.settled()]
+        seen += [np.empty((len(vectors), len(bias)), np.float32) for bias in self.classifier.values[1::2]]
+        return self._forwards(seen)[:, 0]
+
+    def _forwards(self, seen: list[Numbers]) -> Numbers:
+        """Write what each layer makes of what it sees, and return the logits, one column."""
+        weights, biases = self.classifier.values[::2], self.classifier.values[1::2]
+        for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+            np.matmul(seen[layer], weight.T, out=seen[layer + 1])
+            if layer < len(weights) - 1:
+                rectify(seen[layer + 1], bias)
+        return seen[-1] + biases[-1]
+
+    def _backwards(self, error: Numbers, inputs: Numbers, seen: list[Numbers]) -> None:
+        """Put the classifier's gradients in their place, those of the first weights as for unmasked inputs."""
+        weights, gradients = self.classifier.values[::2], self.classifier.gradients
+        gradients[-1][:] = error.sum(0)
+        for layer in range(len(weights) - 1, 0, -1):
+            np.matmul(error.T, seen[layer], out=gradients[2 * layer])
+            below = self._errors[layer][: len(error)]
+            error = np.matmul(error, weights[layer], out=below)
             # What the ReLU has cut off had no part in the error.
-            error *= before > 0
-        first.bias.grad = error.sum(0)
-        unmasked = error.T @ inputs
-        first.weight.grad = unmasked * mask
-        return unmasked.mul_(first.weight).sum(0)
+            cut(error, seen[layer], gradients[2 * layer - 1])
+        np.matmul(error.T, inputs, out=gradients[0])

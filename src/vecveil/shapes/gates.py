@@ -1,52 +1,96 @@
-"""Hard-concrete gates and the classifier that they are trained with. Imports torch; the learner imports it late."""
+"""Hard-concrete gates: random numbers between 0 and 1 that reach both, and whose law can be learned."""
 
 from __future__ import annotations
 
-import itertools
 import math
+from typing import NamedTuple
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float32]
 
 STRETCH_HIGH, STRETCH_LOW = 1.1, -0.1
 """The paper's ξ and γ: the concrete distribution is stretched past 0 and 1, then cut, so that gates can close."""
 
+WIDTH = STRETCH_HIGH - STRETCH_LOW
 
-class Gates(nn.Module):
-    """One gate per dimension, each with its own location log α and temperature log β."""
+CLOSING = math.log(-STRETCH_LOW / STRETCH_HIGH)
+"""How far, in units of the temperature, a gate's location lies from where it would be closed half of the time."""
 
-    def __init__(self, dimensions: int, temperature: float) -> None:
-        super().__init__()
-        self.log_alpha = nn.Parameter(torch.zeros(dimensions))
-        self.log_beta = nn.Parameter(torch.full((dimensions,), math.log(temperature)))
+MARGIN = 1e-6
+"""Uniform numbers stay this far from 0 and 1, whose logits are infinite."""
 
-    def sample(self) -> Tensor:
-        """Return one random mask (equation 1 of the paper)."""
-        uniform = uniform_like(self.log_alpha)
-        return _stretched(torch.sigmoid((torch.logit(uniform) + self.log_alpha) / self.log_beta.exp()))
 
-    def settled(self) -> Tensor:
+class Mask(NamedTuple):
+    """One random mask, and what its gradients need.
+
+    Attributes:
+        values: The gates, from 0 to 1.
+        stretched: The same before they were cut.
+        share: The same before they were stretched.
+        place: Their logits.
+    """
+
+    values: Numbers
+    stretched: Numbers
+    share: Numbers
+    place: Numbers
+
+
+class Gates(NamedTuple):
+    """One gate per dimension.
+
+    Attributes:
+        log_alpha: Locations.
+        log_beta: Temperatures, as logarithms.
+    """
+
+    log_alpha: Numbers
+    log_beta: Numbers
+
+    def sample(self, uniform: Numbers) -> Mask:
+        """Return the mask that uniform numbers make (equation 1 of the paper)."""
+        inside = np.clip(uniform, np.float32(MARGIN), np.float32(1 - MARGIN))
+        place = np.asarray((np.log(inside) - np.log1p(-inside) + self.log_alpha) / np.exp(self.log_beta), np.float32)
+        share = sigmoid(place)
+        stretched = _stretched(share)
+        return Mask(stretched.clip(0, 1), stretched, share, place)
+
+    def settled(self) -> Numbers:
         """Return the mask that is used after training (equation 2)."""
-        return _stretched(torch.sigmoid(self.log_alpha))
+        return _stretched(sigmoid(self.log_alpha)).clip(0, 1)
 
-    def expected_open(self) -> Tensor:
-        """Return the expected share of gates that are not closed (equation 4, without its sign)."""
-        shift = self.log_beta.exp() * math.log(-STRETCH_LOW / STRETCH_HIGH)
-        return torch.sigmoid(self.log_alpha - shift).mean()
+    def chance_open(self) -> Numbers:
+        """Return the chance of each gate not to be closed (equation 4, without its sign and before its mean)."""
+        return sigmoid(np.asarray(self.log_alpha - np.float32(CLOSING) * np.exp(self.log_beta), np.float32))
+
+    def gradients(self, mask: Mask, by_mask: Numbers, penalty: float) -> Gates:
+        """Return the gradients of locations and temperatures.
+
+        Args:
+            mask: The mask of this step.
+            by_mask: The loss's gradients for its values.
+            penalty: Weight of the expected share of open gates, with its sign.
+        """
+        temperature = np.exp(self.log_beta)
+        # A gate that is cut off at 0 or 1 doesn't move.
+        moving = (mask.stretched > 0) & (mask.stretched < 1)
+        by_place = by_mask * moving * np.float32(WIDTH) * mask.share * (1 - mask.share)
+        chance = self.chance_open()
+        by_location = np.float32(penalty / len(chance)) * chance * (1 - chance)
+        return Gates(
+            log_alpha=by_place / temperature + by_location,
+            log_beta=-by_place * mask.place - by_location * np.float32(CLOSING) * temperature,
+        )
 
 
-def uniform_like(values: Tensor) -> Tensor:
-    """Return as many numbers between 0 and 1, of which neither is reached: their logits are infinite."""
-    return torch.rand_like(values).clamp(1e-6, 1 - 1e-6)
+def sigmoid(values: Numbers) -> Numbers:
+    """Return 1/(1 + exp(-x))."""
+    # Of numbers far below zero, the exponential is infinite, and what is returned zero.
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-values)))
 
 
-def classifier(dimensions: int, hidden: tuple[int, ...]) -> nn.Sequential:
-    """Return an MLP with ReLU layers of the given widths and one logit."""
-    layers: list[nn.Module] = []
-    for width, following in itertools.pairwise((dimensions, *hidden)):
-        layers += [nn.Linear(width, following), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear((dimensions, *hidden)[-1], 1), nn.Flatten(0))
-
-
-def _stretched(gates: Tensor) -> Tensor:
-    return (gates * (STRETCH_HIGH - STRETCH_LOW) + STRETCH_LOW).clamp(0, 1)
+def _stretched(share: Numbers) -> Numbers:
+    return share * np.float32(WIDTH) + np.float32(STRETCH_LOW)

@@ -11,7 +11,7 @@ import numpy as np
 
 from vecveil.core.arrays import Vector
 from vecveil.core.checks import at_least, fraction, not_negative, one_of, positive
-from vecveil.core.errors import InvalidInputError, MissingExtraError, VecveilWarning
+from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.learner import FittedShape
 from vecveil.shapes.normalisation import Normalisation, variances_from_weights
@@ -117,13 +117,9 @@ class HardConcrete:
         return FittedShape(shape=NoiseShape(variances=variances), facts=facts)
 
     def _train(self, pairs: ContrastPairs, rng: np.random.Generator, progress: Progress) -> tuple[Vector, float | None]:
-        try:
-            import torch
+        # Late: its loops take a moment to load, and more the first time.
+        from vecveil.shapes.gate_training import GateTraining
 
-            from vecveil.shapes.gate_training import GateStep
-            from vecveil.shapes.gates import Gates, classifier, uniform_like
-        except ImportError:
-            raise MissingExtraError("torch", "models") from None
         held, kept = np.split(rng.permutation(len(pairs)), [round(self.held_out * len(pairs))])
         if kept.size < 2:
             raise InvalidInputError(
@@ -132,41 +128,28 @@ class HardConcrete:
         scale = self._scale(pairs)
         # The two of a pair lie side by side, so that they are fetched together.
         both = np.stack([pairs.with_concept * scale, pairs.without_concept * scale], axis=1)
-        samples = torch.from_numpy(np.asarray(both, dtype=np.float32))
-
-        # Forked, so that a caller's own random numbers in torch are neither used nor moved on.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**62)))
-            gates = Gates(pairs.dimensions, self.temperature)
-            logits = classifier(pairs.dimensions, tuple(self.hidden))
-            optimiser = torch.optim.Adam(
-                [
-                    {"params": logits.parameters(), "lr": self.learning_rate},
-                    {"params": gates.parameters(), "lr": self.gate_learning_rate},
-                ],
-                fused=True,
-            )
-            step = GateStep(
-                gates=gates,
-                layers=tuple(layer for layer in logits if isinstance(layer, torch.nn.Linear)),
-                penalty=self.penalty_sign * self.penalty,
-                mean=self.loss == "mean",
-            )
-            targets = torch.tensor([1.0, 0.0]).repeat(self.batch_size)
-            for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
-                order = torch.from_numpy(kept)[torch.randperm(kept.size)]
-                for start in range(0, kept.size, self.batch_size):
-                    inputs = samples[order[start : start + self.batch_size]].flatten(0, 1)
-                    # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
-                    step(inputs, targets[: len(inputs)], uniform_like(gates.log_alpha))
-                    optimiser.step()
-
-        with torch.no_grad():
-            mask = gates.settled()
-            if held.size == 0:
-                return mask.double().numpy(), None
-            right = (logits(samples[held, 0] * mask) > 0).sum() + (logits(samples[held, 1] * mask) <= 0).sum()
-            return mask.double().numpy(), float(right) / (2 * held.size)
+        samples = np.ascontiguousarray(both, dtype=np.float32)
+        training = GateTraining(
+            samples,
+            hidden=tuple(self.hidden),
+            temperature=self.temperature,
+            penalty=self.penalty_sign * self.penalty,
+            mean=self.loss == "mean",
+            rates=(self.learning_rate, self.gate_learning_rate),
+            batch_size=self.batch_size,
+            rng=rng,
+        )
+        for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
+            order = rng.permutation(kept)
+            for start in range(0, kept.size, self.batch_size):
+                # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
+                uniform = rng.random(pairs.dimensions, dtype=np.float32)
+                training.step(order[start : start + self.batch_size], uniform)
+        mask = training.gates.settled().astype(np.float64)
+        if held.size == 0:
+            return mask, None
+        right = (training.logits(samples[held, 0]) > 0).sum() + (training.logits(samples[held, 1]) <= 0).sum()
+        return mask, float(right) / (2 * held.size)
 
     def _scale(self, pairs: ContrastPairs) -> Vector | float:
         if not self.standardise:

@@ -149,7 +149,7 @@ def test_turning_huge_and_tiny_vectors_is_turning_others(size: float) -> None:
 def test_a_loop_that_can_not_be_kept_is_compiled_all_the_same(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception
 ) -> None:
-    monkeypatch.setattr(compiling, "kept_in", lambda: tmp_path / "loops")
+    monkeypatch.setattr(compiling, "kept_in", lambda _: tmp_path / "loops")
     real, asked = numba.njit, []
 
     def njit(signatures: list, *, cache: bool = False, **options: object) -> object:
@@ -171,6 +171,7 @@ def test_a_loop_that_can_not_be_kept_is_compiled_all_the_same(
     np.testing.assert_array_equal(found, [2, 4])
 
 
+SOURCE = Path(compiling.__file__).with_name("loops.py")
 CODE = "import numpy as np; from vecveil.core.loops import first_of_other_length as f; print(f(np.eye(3), 0.1))"
 
 
@@ -193,11 +194,16 @@ def test_loops_are_kept_where_one_says_and_made_again_if_that_is_damaged(tmp_pat
 def test_another_state_of_the_loops_is_kept_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """In the same place, a write that was cut short would leave code of the one under the name of the other."""
     monkeypatch.setattr(compiling.SETTINGS, "CACHE_DIR", str(tmp_path))
-    one = kept_in.__wrapped__()
+    one = kept_in.__wrapped__(SOURCE)
     monkeypatch.setattr(compiling.numba, "__version__", "another")
     assert one is not None
     assert one.is_dir()
-    assert kept_in.__wrapped__() not in (one, None)
+    assert kept_in.__wrapped__(SOURCE) not in (one, None)
+
+
+def test_loops_of_another_file_are_kept_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiling.SETTINGS, "CACHE_DIR", str(tmp_path))
+    assert kept_in.__wrapped__(SOURCE) != kept_in.__wrapped__(SOURCE.with_name("blake2s.py"))
 
 
 def test_loops_are_kept_nowhere_if_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +211,7 @@ def test_loops_are_kept_nowhere_if_nothing_can_be_written(monkeypatch: pytest.Mo
         raise PermissionError
 
     monkeypatch.setattr(Path, "mkdir", refused)
-    assert kept_in.__wrapped__() is None
+    assert kept_in.__wrapped__(SOURCE) is None
 
 
 def test_it_is_said_if_nothing_may_be_compiled() -> None:
