@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -64,24 +65,33 @@ def plain_loop(pairs: ContrastPairs, settings: HardConcrete) -> Tensor:
     return gates.settled()
 
 
-def products_alone(pairs: ContrastPairs, settings: HardConcrete) -> None:
+def products_alone(pairs: ContrastPairs, settings: HardConcrete, *, in_torch: bool) -> None:
     """Make the classifier's matrix products of every step, forwards and backwards, and nothing else.
 
     Of the gradient of the masked inputs, which the plain loop works out too, nothing is needed.
+
+    Args:
+        pairs: What is learned from, of which nothing but the size counts.
+        settings: Sizes of batches and layers, and how often.
+        in_torch: Whether PyTorch makes them, and not NumPy.
     """
-    rng = np.random.default_rng(0)
-    widths = (pairs.dimensions, *settings.hidden, 1)
-    held = [rng.random((2 * settings.batch_size, width), dtype=np.float32) for width in widths]
-    weights = [rng.random((units, width), dtype=np.float32) for width, units in itertools.pairwise(widths)]
-    made, gradients = [np.empty_like(one) for one in held], [np.empty_like(one) for one in weights]
+    rows, widths = 2 * settings.batch_size, (pairs.dimensions, *settings.hidden, 1)
+
+    def filled(*shape: int) -> Any:
+        values = np.full(shape, 0.5, np.float32)
+        return torch.from_numpy(values) if in_torch else values
+
+    product: Any = torch.mm if in_torch else np.matmul
+    held, made = ([filled(rows, width) for width in widths] for _ in range(2))
+    weights, gradients = ([filled(units, width) for width, units in itertools.pairwise(widths)] for _ in range(2))
     steps = -(-len(pairs) // settings.batch_size)
     for _ in range(settings.epochs * steps):
         for before, weight, after in zip(held[:-1], weights, made[1:], strict=True):
-            np.matmul(before, weight.T, out=after)
+            product(before, weight.T, out=after)
         for (before, after), gradient in zip(itertools.pairwise(held), gradients, strict=True):
-            np.matmul(after.T, before, out=gradient)
+            product(after.T, before, out=gradient)
         for after, weight, before in zip(held[2:], weights[1:], made[1:-1], strict=True):
-            np.matmul(after, weight, out=before)
+            product(after, weight, out=before)
 
 
 def _stretched(gates: Tensor) -> Tensor:

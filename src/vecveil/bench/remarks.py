@@ -31,7 +31,7 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "timed alone too: it takes several times as long as diagonal noise does in all. It is done in double "
         "precision, as half of a product, since the matrix is a triangle; why not in single precision is told in "
         "[decision 15](decisions/0015-noise-from-numbered-blocks.md). A shape of n axes is made of n(n + 1)/2 numbers, "
-        "and each of them must be multiplied with something for each vector: no other root of Σ takes less work.",
+        "and each vector meets all of them: no root of Σ that we know takes less work.",
         "Of drawing, a third goes into the cipher and most of the rest into logarithms and angles. Normals that are "
         "drawn alone are double numbers, twice as many bytes as a release, and so may take longer than one.",
         "Keyed noise depends on the content of a vector. What it costs more is mostly the digest of that, which is "
@@ -53,7 +53,7 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "memory that is used again, and Adam in one piece, and leaves out a product that nothing needs "
         "([decision 17](decisions/0017-the-mask-is-learned-without-torch.md)). The matrix products that it can't do "
         "without are the same as in the plain loop, in single precision: a loop of them alone is as many times as "
-        "fast as the plain one as is said above, and no other loop can be faster than that.",
+        "fast as the plain one as is said above, by NumPy's products or by PyTorch's, whichever are faster.",
     ),
     "embedding": (
         "ONNX Runtime was tried by hand and is not in this run: in single precision it was slower than OpenVINO in "

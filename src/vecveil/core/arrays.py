@@ -13,6 +13,9 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 """A square or tall array of numbers that is not a set of embeddings."""
 
+Singles: TypeAlias = NDArray[np.float32]
+"""Numbers in single precision, of any shape: what networks learn with."""
+
 Embeddings: TypeAlias = NDArray[np.floating[Any]]
 """One row per text, one column per dimension; float32 or float64."""
 

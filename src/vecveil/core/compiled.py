@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 import llvmlite
@@ -23,6 +24,9 @@ SETTINGS = cast("Any", numbas)
 
 if SETTINGS.DISABLE_JIT:
     raise VecveilError("NUMBA_DISABLE_JIT is set: noise is made by compiled loops; unset it")
+
+_TURN = Lock()
+"""Not Numba's own: another thread may wait for that one while it holds what compiling needs."""
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
@@ -59,14 +63,16 @@ def compiled(*signatures: Any, sums_in_any_order: bool = False) -> Callable[[Loo
 
     def compile_loop(loop: Loop) -> Loop:
         made: Any = None
-        folder = kept_in(Path(loop.__code__.co_filename))
-        if folder is not None:
-            try:
-                with _keeping_in(folder):
-                    made = numba.njit(list(signatures), cache=True, **options)(loop)
-            except Exception:  # noqa: BLE001 - a loop at fault fails below again
-                # What is kept is damaged, or there is no room for more: it must not be in the way the next time.
-                shutil.rmtree(folder, ignore_errors=True)
+        # Where Numba keeps its code is a setting of the whole process, and two threads may load loops of two files.
+        with _TURN:
+            folder = kept_in(Path(loop.__code__.co_filename))
+            if folder is not None:
+                try:
+                    with _keeping_in(folder):
+                        made = numba.njit(list(signatures), cache=True, **options)(loop)
+                except Exception:  # noqa: BLE001 - a loop at fault fails below again
+                    # What is kept is damaged, or there is no room for more: it must not be in the way the next time.
+                    shutil.rmtree(folder, ignore_errors=True)
         return cast("Loop", numba.njit(list(signatures), **options)(loop) if made is None else made)
 
     return compile_loop
@@ -78,6 +84,7 @@ def kept_in(source: Path) -> Path | None:
 
     It has a name of its own for each state of the loops, of the compiler and of the processor: where Numba looks only
     at the age of a file, code of an earlier state could be taken for that of this one after a write that was cut short.
+    So all that a loop is made of must stand in its own file.
     """
     state = hashlib.sha256()
     for file in (source, Path(__file__)):

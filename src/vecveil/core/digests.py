@@ -16,9 +16,6 @@ from vecveil.core.late import fill_digests
 
 ROW_DIGEST_BYTES = 32
 
-FEW_ROWS = 6
-"""Of so many, a loop that works on more at a time takes longer than one after the other."""
-
 
 def json_digest(value: Mapping[str, Any]) -> str:
     """Return the SHA-256 of `value` written as canonical JSON."""
@@ -44,15 +41,15 @@ def row_digests(rows: NDArray[Any], digests: NDArray[np.uint8]) -> None:
         rows: Numbers of 4 or 8 bytes, row after row.
         digests: Where they go.
     """
-    if digests.shape != (len(rows), ROW_DIGEST_BYTES):
+    if digests.shape != (len(rows), ROW_DIGEST_BYTES) or digests.dtype != np.uint8:
         # Compiled loops don't look where arrays end.
-        raise InvalidInputError(f"digests of {len(rows)} rows don't fit into shape {digests.shape}")
+        raise InvalidInputError(f"digests of {len(rows)} rows don't fit into {digests.dtype} of shape {digests.shape}")
     whole = np.ascontiguousarray(rows)
-    if len(rows) > FEW_ROWS:
+    if len(rows) == 1:
+        # A loop that works on many at a time takes longer for one.
+        digests[0] = np.frombuffer(hashlib.blake2s(whole.data).digest(), dtype=np.uint8)
+    else:
         fill_digests()(whole.view("<u4"), digests.view("<u4"))
-        return
-    for row, digest in zip(whole, digests, strict=True):
-        digest[:] = np.frombuffer(hashlib.blake2s(row.data).digest(), dtype=np.uint8)
 
 
 def file_digest(path: Path) -> str:

@@ -8,9 +8,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from vecveil.core.arrays import Singles
 from vecveil.core.compiled import COUNT, compiled, read, written
-
-Numbers = NDArray[np.float32]
 
 _NUMBER = types.float32
 _ZERO = np.float32(0)
@@ -21,12 +20,15 @@ KEEP_FIRST, KEEP_SECOND = 0.9, 0.999
 _KEEP_FIRST, _KEEP_SECOND = np.float32(KEEP_FIRST), np.float32(KEEP_SECOND)
 _NEW_FIRST, _NEW_SECOND = np.float32(1 - KEEP_FIRST), np.float32(1 - KEEP_SECOND)
 
+_FADED = np.float32(1e-30)
+"""A mean of gradients that is as good as zero."""
+
 _TINY = np.float32(1e-8)
 """What Adam adds to a root before it divides by it."""
 
 
 @compiled(types.void(read(_NUMBER, 3), read(COUNT, 1), read(_NUMBER, 1), written(_NUMBER, 2), written(_NUMBER, 2)))
-def fetch(samples: Numbers, pairs: NDArray[np.int64], mask: Numbers, inputs: Numbers, masked: Numbers) -> None:
+def fetch(samples: Singles, pairs: NDArray[np.int64], mask: Singles, inputs: Singles, masked: Singles) -> None:
     """Write both samples of some pairs, one below the other, as they are and behind a mask."""
     for place in range(pairs.shape[0]):
         for side in range(2):
@@ -40,7 +42,7 @@ def fetch(samples: Numbers, pairs: NDArray[np.int64], mask: Numbers, inputs: Num
 
 
 @compiled(types.void(written(_NUMBER, 2), read(_NUMBER, 1)))
-def rectify(values: Numbers, biases: Numbers) -> None:
+def rectify(values: Singles, biases: Singles) -> None:
     """Add each column's bias, and bring what is below zero to zero."""
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):
@@ -48,7 +50,7 @@ def rectify(values: Numbers, biases: Numbers) -> None:
 
 
 @compiled(types.void(written(_NUMBER, 2), read(_NUMBER, 2), written(_NUMBER, 1)))
-def cut(errors: Numbers, before: Numbers, sums: Numbers) -> None:
+def cut(errors: Singles, before: Singles, sums: Singles) -> None:
     """Bring errors to zero where the layer before let nothing through, and write the sum of each column."""
     sums[:] = _ZERO
     for row in range(errors.shape[0]):
@@ -59,7 +61,7 @@ def cut(errors: Numbers, before: Numbers, sums: Numbers) -> None:
 
 
 @compiled(types.void(read(_NUMBER, 2), written(_NUMBER, 2), read(_NUMBER, 1), written(_NUMBER, 1)))
-def part_gradients(weights: Numbers, gradients: Numbers, mask: Numbers, by_mask: Numbers) -> None:
+def part_gradients(weights: Singles, gradients: Singles, mask: Singles, by_mask: Singles) -> None:
     """Turn the gradients of weights for whole inputs into those for masked ones, and write those of the mask."""
     by_mask[:] = _ZERO
     for unit in range(weights.shape[0]):
@@ -70,7 +72,7 @@ def part_gradients(weights: Numbers, gradients: Numbers, mask: Numbers, by_mask:
 
 
 @compiled(types.void(written(_NUMBER, 1), read(_NUMBER, 1), written(_NUMBER, 2), _NUMBER, _NUMBER))
-def adam(values: Numbers, gradients: Numbers, means: Numbers, rate: float, stretch: float) -> None:
+def adam(values: Singles, gradients: Singles, means: Singles, rate: float, stretch: float) -> None:
     """Make one step of Adam.
 
     Args:
@@ -85,5 +87,7 @@ def adam(values: Numbers, gradients: Numbers, means: Numbers, rate: float, stret
         gradient = gradients[place]
         mean = _KEEP_FIRST * first[place] + _NEW_FIRST * gradient
         square = _KEEP_SECOND * second[place] + _NEW_SECOND * gradient * gradient
+        # What fades away must not stay as the smallest of all numbers, with which processors are slow.
+        mean = mean if abs(mean) > _FADED else _ZERO
         first[place], second[place] = mean, square
         values[place] -= rate * mean / (math.sqrt(square) * stretch + _TINY)

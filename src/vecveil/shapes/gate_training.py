@@ -13,11 +13,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.core.arrays import Singles
+from vecveil.core.errors import InvalidInputError
 from vecveil.shapes.gate_loops import cut, fetch, part_gradients, rectify
 from vecveil.shapes.gates import Gates, sigmoid
 from vecveil.shapes.learned import Learned
-
-Numbers = NDArray[np.float32]
 
 
 class GateTraining:
@@ -30,7 +30,7 @@ class GateTraining:
 
     def __init__(
         self,
-        samples: Numbers,
+        samples: Singles,
         *,
         hidden: tuple[int, ...],
         temperature: float,
@@ -57,27 +57,30 @@ class GateTraining:
         shapes = [shape for width, units in itertools.pairwise(widths) for shape in ((units, width), (units,))]
         self._samples, self._penalty, self._mean = samples, penalty, mean
         self.classifier = Learned(shapes, rate=rates[0])
-        self._gates = Learned([(dimensions,), (dimensions,)], rate=rates[1])
+        self._gate_numbers = Learned([(dimensions,), (dimensions,)], rate=rates[1])
         # As layers of PyTorch begin: weights and biases alike within one over the root of what a unit sees.
         reaches = [1 / math.sqrt(width) for width in widths[:-1] for _ in range(2)]
         for values, reach in zip(self.classifier.values, reaches, strict=True):
             values[...] = rng.uniform(-reach, reach, values.shape)
-        self.gates = Gates(*self._gates.values)
+        self.gates = Gates(*self._gate_numbers.values)
         self.gates.log_beta[:] = math.log(temperature)
         self._inputs = np.empty((rows, dimensions), np.float32)
         self._seen = [np.empty((rows, width), np.float32) for width in widths]
-        self._errors = [np.empty((rows, width), np.float32) for width in widths]
+        self._errors = [np.empty((rows, width), np.float32) for width in hidden]
         self._by_mask = np.empty(dimensions, np.float32)
         self._targets = np.tile(np.array([[1.0], [0.0]], np.float32), (batch_size, 1))
 
-    def step(self, pairs: NDArray[np.int64], uniform: Numbers) -> None:
+    def step(self, pairs: NDArray[np.int64], uniform: Singles) -> None:
         """Learn from a minibatch, behind the mask that uniform numbers make."""
         self.find_gradients(pairs, uniform)
         self.classifier.step()
-        self._gates.step()
+        self._gate_numbers.step()
 
-    def find_gradients(self, pairs: NDArray[np.int64], uniform: Numbers) -> None:
+    def find_gradients(self, pairs: NDArray[np.int64], uniform: Singles) -> None:
         """Put the gradients of a step in their place."""
+        if len(pairs) > len(self._inputs) // 2:
+            # Compiled loops don't look where arrays end.
+            raise InvalidInputError(f"a step has room for {len(self._inputs) // 2} pairs, got {len(pairs)}")
         mask, rows = self.gates.sample(uniform), slice(0, 2 * len(pairs))
         inputs, seen = self._inputs[rows], [one[rows] for one in self._seen]
         fetch(self._samples, pairs, mask.values, inputs, seen[0])
@@ -87,16 +90,16 @@ class GateTraining:
         self._backwards(errors, inputs, seen)
         part_gradients(self.classifier.values[0], self.classifier.gradients[0], mask.values, self._by_mask)
         by_gates = self.gates.gradients(mask, self._by_mask, self._penalty)
-        for place, gradient in zip(self._gates.gradients, by_gates, strict=True):
+        for place, gradient in zip(self._gate_numbers.gradients, by_gates, strict=True):
             place[:] = gradient
 
-    def logits(self, vectors: Numbers) -> Numbers:
+    def logits(self, vectors: Singles) -> Singles:
         """Return what the classifier says of vectors behind the settled mask: above zero for the concept."""
         seen = [vectors * self.gates.settled()]
         seen += [np.empty((len(vectors), len(bias)), np.float32) for bias in self.classifier.values[1::2]]
         return self._forwards(seen)[:, 0]
 
-    def _forwards(self, seen: list[Numbers]) -> Numbers:
+    def _forwards(self, seen: list[Singles]) -> Singles:
         """Write what each layer makes of what it sees, and return the logits, one column."""
         weights, biases = self.classifier.values[::2], self.classifier.values[1::2]
         for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
@@ -105,14 +108,13 @@ class GateTraining:
                 rectify(seen[layer + 1], bias)
         return seen[-1] + biases[-1]
 
-    def _backwards(self, error: Numbers, inputs: Numbers, seen: list[Numbers]) -> None:
+    def _backwards(self, error: Singles, inputs: Singles, seen: list[Singles]) -> None:
         """Put the classifier's gradients in their place, those of the first weights as for unmasked inputs."""
         weights, gradients = self.classifier.values[::2], self.classifier.gradients
         gradients[-1][:] = error.sum(0)
         for layer in range(len(weights) - 1, 0, -1):
             np.matmul(error.T, seen[layer], out=gradients[2 * layer])
-            below = self._errors[layer][: len(error)]
-            error = np.matmul(error, weights[layer], out=below)
+            error = np.matmul(error, weights[layer], out=self._errors[layer - 1][: len(error)])
             # What the ReLU has cut off had no part in the error.
             cut(error, seen[layer], gradients[2 * layer - 1])
         np.matmul(error.T, inputs, out=gradients[0])

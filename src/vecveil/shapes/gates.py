@@ -6,9 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float32]
+from vecveil.core.arrays import Singles
 
 STRETCH_HIGH, STRETCH_LOW = 1.1, -0.1
 """The paper's ξ and γ: the concrete distribution is stretched past 0 and 1, then cut, so that gates can close."""
@@ -32,10 +31,10 @@ class Mask(NamedTuple):
         place: Their logits.
     """
 
-    values: Numbers
-    stretched: Numbers
-    share: Numbers
-    place: Numbers
+    values: Singles
+    stretched: Singles
+    share: Singles
+    place: Singles
 
 
 class Gates(NamedTuple):
@@ -46,10 +45,10 @@ class Gates(NamedTuple):
         log_beta: Temperatures, as logarithms.
     """
 
-    log_alpha: Numbers
-    log_beta: Numbers
+    log_alpha: Singles
+    log_beta: Singles
 
-    def sample(self, uniform: Numbers) -> Mask:
+    def sample(self, uniform: Singles) -> Mask:
         """Return the mask that uniform numbers make (equation 1 of the paper)."""
         inside = np.clip(uniform, np.float32(MARGIN), np.float32(1 - MARGIN))
         place = np.asarray((np.log(inside) - np.log1p(-inside) + self.log_alpha) / np.exp(self.log_beta), np.float32)
@@ -57,16 +56,16 @@ class Gates(NamedTuple):
         stretched = _stretched(share)
         return Mask(stretched.clip(0, 1), stretched, share, place)
 
-    def settled(self) -> Numbers:
+    def settled(self) -> Singles:
         """Return the mask that is used after training (equation 2)."""
         return _stretched(sigmoid(self.log_alpha)).clip(0, 1)
 
-    def chance_open(self) -> Numbers:
+    def chance_open(self) -> Singles:
         """Return the chance of each gate not to be closed (equation 4, without its sign and before its mean)."""
         return sigmoid(np.asarray(self.log_alpha - np.float32(CLOSING) * np.exp(self.log_beta), np.float32))
 
-    def gradients(self, mask: Mask, by_mask: Numbers, penalty: float) -> Gates:
-        """Return the gradients of locations and temperatures.
+    def gradients(self, mask: Mask, by_mask: Singles, penalty: float) -> tuple[Singles, Singles]:
+        """Return the gradients of the locations and of the temperatures.
 
         Args:
             mask: The mask of this step.
@@ -79,18 +78,18 @@ class Gates(NamedTuple):
         by_place = by_mask * moving * np.float32(WIDTH) * mask.share * (1 - mask.share)
         chance = self.chance_open()
         by_location = np.float32(penalty / len(chance)) * chance * (1 - chance)
-        return Gates(
-            log_alpha=by_place / temperature + by_location,
-            log_beta=-by_place * mask.place - by_location * np.float32(CLOSING) * temperature,
+        return (
+            by_place / temperature + by_location,
+            -by_place * mask.place - by_location * np.float32(CLOSING) * temperature,
         )
 
 
-def sigmoid(values: Numbers) -> Numbers:
+def sigmoid(values: Singles) -> Singles:
     """Return 1/(1 + exp(-x))."""
     # Of numbers far below zero, the exponential is infinite, and what is returned zero.
     with np.errstate(over="ignore"):
         return np.asarray(1 / (1 + np.exp(-values)))
 
 
-def _stretched(share: Numbers) -> Numbers:
+def _stretched(share: Singles) -> Singles:
     return share * np.float32(WIDTH) + np.float32(STRETCH_LOW)

@@ -136,15 +136,17 @@ class HardConcrete:
             penalty=self.penalty_sign * self.penalty,
             mean=self.loss == "mean",
             rates=(self.learning_rate, self.gate_learning_rate),
-            batch_size=self.batch_size,
+            batch_size=min(self.batch_size, kept.size),
             rng=rng,
         )
-        for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
-            order = rng.permutation(kept)
-            for start in range(0, kept.size, self.batch_size):
-                # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
-                uniform = rng.random(pairs.dimensions, dtype=np.float32)
-                training.step(order[start : start + self.batch_size], uniform)
+        # Numbers that run away are looked at when there is a mask.
+        with np.errstate(all="ignore"):
+            for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
+                order = rng.permutation(kept)
+                for start in range(0, kept.size, self.batch_size):
+                    # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
+                    uniform = rng.random(pairs.dimensions, dtype=np.float32)
+                    training.step(order[start : start + self.batch_size], uniform)
         mask = training.gates.settled().astype(np.float64)
         if held.size == 0:
             return mask, None

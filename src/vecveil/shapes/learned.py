@@ -1,4 +1,4 @@
-"""Numbers that are learned by Adam, in one piece, so that a step goes over them once."""
+"""Singles that are learned by Adam, in one piece, so that a step goes over them once."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vecveil.core.arrays import Singles
 from vecveil.shapes.gate_loops import KEEP_FIRST, KEEP_SECOND, adam
-
-Numbers = NDArray[np.float32]
 
 
 class Learned:
@@ -42,6 +40,6 @@ class Learned:
         adam(self._values, self._gradients, self._means, rate, stretch)
 
 
-def _parts(whole: Numbers, shapes: Sequence[tuple[int, ...]]) -> tuple[Numbers, ...]:
+def _parts(whole: Singles, shapes: Sequence[tuple[int, ...]]) -> tuple[Singles, ...]:
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     return tuple(part.reshape(shape) for part, shape in zip(np.split(whole, ends[:-1]), shapes, strict=True))

@@ -38,7 +38,7 @@ def vector_contents(vectors: Embeddings) -> list[bytes]:
         with np.errstate(over="ignore"):
             np.add(numbers, np.float32(0), out=narrow, dtype="<f4", casting="unsafe")
         row_digests(narrow, found)
-        if numbers.dtype.itemsize > narrow.dtype.itemsize:
+        if numbers.dtype != narrow.dtype:
             longer = (narrow != numbers).any(axis=1)
             wide = np.ascontiguousarray(numbers[longer], dtype="<f8") + 0.0
             own = np.empty((len(wide), ROW_DIGEST_BYTES), dtype=np.uint8)

@@ -24,11 +24,11 @@ def test_our_masks_are_those_of_the_plain_loop_but_for_chance() -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         plain = [plain_loop(pairs, settings).detach().numpy() for _ in range(2)]
-    ours = [settings.fit(pairs, np.random.default_rng(seed)).facts["mean_gate"] for seed in range(2)]
-    shapes = [settings.fit(pairs, np.random.default_rng(seed)).shape.variances for seed in range(2)]
-    assert abs(np.mean(ours) - np.mean(plain)) < 0.03
-    for shape in shapes:
+    ours = [settings.fit(pairs, np.random.default_rng(seed)) for seed in range(2)]
+    assert abs(np.mean([one.facts["mean_gate"] for one in ours]) - np.mean(plain)) < 0.03
+    alike = np.corrcoef(*plain)[0, 1]
+    for one in ours:
         for mask in plain:
-            assert np.corrcoef(shape, mask)[0, 1] > 0.85
+            assert np.corrcoef(one.shape.variances, mask)[0, 1] > alike - 0.05
     # Where the loop has learned nothing, all of this would hold as well.
     assert all(set(np.argsort(mask)[-4:]) == {0, 1, 2, 3} for mask in plain)

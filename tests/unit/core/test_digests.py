@@ -47,5 +47,7 @@ def test_rows_have_the_library_s_digests_whether_few_or_many(rows: int, kind: ty
 
 @pytest.mark.parametrize("rows", [3, 40])
 def test_digests_that_have_no_room_are_refused(rows: int) -> None:
-    with pytest.raises(InvalidInputError, match=r"digests of \d+ rows don't fit into shape \(2, 32\)"):
+    with pytest.raises(InvalidInputError, match=r"digests of \d+ rows don't fit into uint8 of shape \(2, 32\)"):
         row_digests(np.ones((rows, 4)), np.empty((2, 32), dtype=np.uint8))
+    with pytest.raises(InvalidInputError, match="don't fit into float32 of shape"):
+        row_digests(np.ones((rows, 4)), np.empty((rows, 32), dtype=np.float32))

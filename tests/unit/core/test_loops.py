@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -199,6 +200,32 @@ def test_another_state_of_the_loops_is_kept_elsewhere(monkeypatch: pytest.Monkey
     assert one is not None
     assert one.is_dir()
     assert kept_in.__wrapped__(SOURCE) not in (one, None)
+
+
+def test_two_threads_may_load_loops_of_two_files(tmp_path: Path) -> None:
+    """Numba keeps its code where a setting of the whole process says."""
+    code = """
+import threading
+from importlib import import_module
+from numba.core import config
+names = ("vecveil.core.loops", "vecveil.core.blake2s", "vecveil.shapes.gate_loops")
+threads = [threading.Thread(target=import_module, args=[name]) for name in names]
+before = config.CACHE_DIR
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(config.CACHE_DIR == before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "True\n", done.stderr
+    folders = list(tmp_path.iterdir())
+    assert len(folders) == 3
+    assert all(path.parts[-3] in {folder.name for folder in folders} for path in tmp_path.rglob("*.nbi"))
 
 
 def test_loops_of_another_file_are_kept_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from vecveil.bench.plain_loop import PlainGates, plain_classifier
+from vecveil.core.errors import InvalidInputError
 from vecveil.shapes.gate_training import GateTraining
+from vecveil.shapes.learned import Learned
 
 DIMENSIONS, PAIRS = 7, 24
 
@@ -61,7 +63,7 @@ def test_the_gradients_are_those_of_the_loss(hidden: tuple[int, ...], penalty: f
     loss = _loss(training, gates, logits, pairs, uniform)
     wanted = torch.autograd.grad(loss, [*logits.parameters(), *gates.parameters()])
     training.find_gradients(pairs, uniform)
-    found = [*training.classifier.gradients, *training._gates.gradients]
+    found = [*training.classifier.gradients, *training._gate_numbers.gradients]
     for ours, theirs in zip(found, wanted, strict=True):
         np.testing.assert_allclose(ours, theirs.numpy(), rtol=2e-4, atol=2e-6)
 
@@ -91,6 +93,22 @@ def test_logits_are_those_behind_the_settled_mask(hidden: tuple[int, ...]) -> No
     with torch.no_grad():
         expected = logits(torch.from_numpy(vectors).double() * gates.settled())
     np.testing.assert_allclose(training.logits(vectors), expected.numpy(), atol=1e-5)
+
+
+def test_more_pairs_than_there_is_room_for_are_refused() -> None:
+    training = _training((6,))
+    with pytest.raises(InvalidInputError, match="a step has room for 10 pairs, got 11"):
+        training.step(np.arange(11), np.full(DIMENSIONS, 0.5, np.float32))
+
+
+def test_means_of_gradients_that_fade_away_end_at_zero() -> None:
+    learned = Learned([(3,)], rate=1e-3)
+    learned.gradients[0][:] = 1e-3
+    learned.step()
+    learned.gradients[0][:] = 0
+    for _ in range(1000):
+        learned.step()
+    assert (learned._means[0] == 0).all()
 
 
 def test_a_classifier_begins_as_one_of_pytorch() -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -47,6 +50,26 @@ def test_a_mask_is_the_same_again_from_the_same_seed_and_another_from_another() 
     first, again, other = (learner.fit(pairs, np.random.default_rng(seed)).shape.variances for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
+
+
+def test_a_batch_may_be_larger_than_all_pairs() -> None:
+    pairs = planted_pairs(dimensions=8, pairs=16, moved=2)
+    settings = {"epochs": 1, "held_out": 0.0, "batch_size": 10**12}
+    assert build_learner("hard-concrete", settings=settings).fit(pairs, np.random.default_rng(0)).shape.dimensions == 8
+
+
+def test_a_mask_is_learned_without_torch() -> None:
+    code = """
+import sys
+sys.modules["torch"] = None
+import numpy as np
+from vecveil.shapes import ContrastPairs, build_learner
+vectors = np.random.default_rng(0).standard_normal((40, 6))
+learner = build_learner("hard-concrete", settings={"epochs": 2, "held_out": 0.0})
+print(learner.fit(ContrastPairs(vectors, vectors + 1), np.random.default_rng(0)).shape.dimensions)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "6\n", done.stderr
 
 
 @pytest.mark.parametrize(

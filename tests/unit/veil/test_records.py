@@ -39,6 +39,11 @@ def test_minus_zero_is_zero_and_huge_numbers_are_not_infinite() -> None:
     assert found[4] == vector_contents(np.array([[0.0, 1e-320]]))[0]
 
 
+def test_whole_numbers_beyond_single_precision_are_not_one_content() -> None:
+    found = vector_contents(np.array([[16_777_216, 1], [16_777_217, 1]], dtype=np.int32))
+    assert found[0] != found[1]
+
+
 def test_memory_layout_and_byte_order_make_no_other_content() -> None:
     assert vector_contents(np.asfortranarray(VECTORS)) == vector_contents(VECTORS)
     assert vector_contents(VECTORS[::2]) == vector_contents(VECTORS)[::2]
