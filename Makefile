@@ -1,6 +1,8 @@
 # The two commands of the README are `make demo` and `make test`; each makes .venv and installs what it needs.
 PYTHON ?= python3
 VENV := .venv
+# Processes that run tests side by side; most tests use one core.
+TESTERS ?= 2
 BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
@@ -12,7 +14,7 @@ demo: $(VENV)/installed
 	$(BIN)/vecveil demo
 
 test: check $(VENV)/weights $(VENV)/browser $(VENV)/postgres $(VENV)/java
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile
 
 # Let the machine do nothing else meanwhile.
 bench: $(VENV)/installed
