@@ -147,17 +147,15 @@ class ResumableOutput:
             require_parquet(self._schema)
 
     def append(self, batch: Any) -> None:
-        """Write one Arrow record batch as the next part."""
+        """Write one Arrow record batch as the next part, later: what goes wrong is told by the next call."""
         plain = plain_batch(batch)
         with self._keeping_parts():
             whole = self._opened()
-            if self._in_parts:
-                with atomic_file(self._part(self._parts)) as draft:
-                    write_arrow(draft, plain)
-                self._parts += 1
-            self.rows += batch.num_rows
+            part = self._part(self._parts) if self._in_parts else None
             with self._blaming():
-                whole.write([plain])
+                whole.write(_kept_first(plain, part))
+            self._parts += self._in_parts
+            self.rows += batch.num_rows
 
     def finish(self) -> None:
         """Put the output in its place, with its label, and remove the parts."""
@@ -215,8 +213,17 @@ class ResumableOutput:
         try:
             yield
         except ArtifactError as error:
-            kept = f"; finished parts are kept in {self._folder}, to go on from" if self._parts else ""
+            parts = any(self._folder.glob(PARTS))
+            kept = f"; finished parts are kept in {self._folder}, to go on from" if parts else ""
             raise ArtifactError(f"{error}{kept}") from error
 
     def _part(self, index: int) -> Path:
         return self._folder / f"part-{index:08d}.arrow"
+
+
+def _kept_first(batch: Any, part: Path | None) -> Iterator[Any]:
+    """Yield the batch, once it is written as a part of its own."""
+    if part is not None:
+        with atomic_file(part) as draft:
+            write_arrow(draft, batch)
+    yield batch

@@ -43,8 +43,8 @@ class WholeFile:
         self._thread.shutdown()
 
     def abandon(self) -> None:
-        """Let go of a file that is not needed any more."""
-        self._thread.shutdown(cancel_futures=True)
+        """Let go of a file that is not needed any more, once what it was given is written."""
+        self._thread.shutdown()
         with suppress(Exception):
             self._writer.close()
 

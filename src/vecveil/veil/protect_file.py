@@ -93,8 +93,8 @@ def protect_file(
         ledger: Where the releases are recorded: an open ledger, a path, a PostgreSQL URL, "default" for the one of this
             user, None to record nothing.
         collection: What the ids belong to, where a ledger serves several collections.
-        batch_rows: Rows that are protected and written together: the most that a kill can cost. 256 texts or 8,192
-            vectors where None.
+        batch_rows: Rows that are protected and written together: a kill can cost these, and those that are just being
+            written. 256 texts or 8,192 vectors where None.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
         overwrite: Whether an existing output may be replaced.

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from support.veils import unit_vectors
 
 from vecveil.artifacts import ResumableOutput
 from vecveil.artifacts.vectors import column_of
+from vecveil.artifacts.writers import write_arrow
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError, VecveilError
 
 JOB = {"veil": "abc", "epsilon": 2.0}
@@ -235,6 +237,52 @@ def test_a_disk_that_is_full_for_the_whole_costs_no_part(
     assert _go_on(path) >= 2
     assert len(np.load(path) if name == "out.npy" else pq.read_table(path)) == 6
     assert not (tmp_path / f"{name}.parts").exists()
+
+
+def test_a_part_that_can_t_be_written_is_told_by_the_next_call_and_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, written, real = tmp_path / "out.parquet", [], write_arrow
+
+    def full(part: Path, batch: Any) -> None:
+        if written:
+            raise OSError(28, "No space left on device")
+        written.append(part)
+        real(part, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("vecveil.artifacts.output.write_arrow", full)
+        with pytest.raises(ArtifactError, match=r"No space left on device.*; finished parts are kept in"):
+            _go_on(path)
+    assert len(list((tmp_path / "out.parquet.parts").glob("part-*"))) == 1
+    assert _go_on(path) == 2
+    assert pq.read_table(path)["id"].to_pylist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_no_part_is_said_to_be_kept_where_the_first_can_t_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("vecveil.artifacts.output.write_arrow", full)
+    with pytest.raises(ArtifactError, match="No space left on device") as failed:
+        _go_on(tmp_path / "out.parquet")
+    assert "parts are kept" not in str(failed.value)
+    assert listing(tmp_path) == {}
+
+
+def test_what_was_appended_is_a_part_whatever_happens_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may stand in a ledger: to lose it would be to pay for nothing."""
+    real = write_arrow
+
+    def slow(part: Path, batch: Any) -> None:
+        time.sleep(0.3)
+        real(part, batch)
+
+    monkeypatch.setattr("vecveil.artifacts.output.write_arrow", slow)
+    _stop_after(tmp_path / "out.parquet", 2)
+    assert _go_on(tmp_path / "out.parquet") == 4
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.npy"])
