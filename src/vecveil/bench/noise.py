@@ -17,9 +17,10 @@ from vecveil.bench.references import (
     diffprivlib_vector,
     drawn_normals,
     purkayastha_by_bisection,
+    thin_products,
     triangle_products,
 )
-from vecveil.bench.subjects import DIMENSIONS, SEED, unit_vectors, veils
+from vecveil.bench.subjects import DIMENSIONS, SEED, left_out, unit_vectors, veils
 from vecveil.bench.timing import Work, best_seconds
 from vecveil.core.arrays import Embeddings
 from vecveil.core.key import Key
@@ -32,6 +33,7 @@ DRAWING = "drawing the same normals"
 COPYING = "copying the same bytes"
 DIGESTS = "digests of the same vectors, alone"
 ONE_DIGEST = "SHA-256 of the same vectors by the standard library, one at a time"
+LEAVING_OUT = "the products of rotated noise of the default's shape, alone"
 TURNING = "the products of rotated noise with all axes different, alone"
 AS_PRINTED = "Algorithm 1 in NumPy, one at a time, as printed"
 BY_DIAGONAL = "Algorithm 1 in NumPy, one at a time, with a diagonal"
@@ -40,7 +42,7 @@ DIFFPRIVLIB = "diffprivlib's vector mechanism, one at a time"
 DIFFPRIVLIB_SEEDED = "the same mechanism from a seed, which is not private"
 ALLOY = "encryption by ironcore-alloy, in one batch"
 
-ALONE = (DRAWING, COPYING, TURNING, DIGESTS, ONE_DIGEST)
+ALONE = (DRAWING, COPYING, LEAVING_OUT, TURNING, DIGESTS, ONE_DIGEST)
 """What noise is made of, and what it is compared with."""
 
 SLOW_VECTORS = 20
@@ -56,6 +58,7 @@ def batch_lines(effort: Effort) -> Iterator[Line]:
     works: dict[str, Work] = {
         DRAWING: lambda: drawn_normals(effort.rows, DIMENSIONS),
         COPYING: vectors.copy,
+        LEAVING_OUT: thin_products(effort.rows, np.eye(left_out(DIMENSIONS), DIMENSIONS)),
         TURNING: triangle_products(effort.rows, np.tri(DIMENSIONS)),
         DIGESTS: lambda: vector_contents(vectors),
         ONE_DIGEST: lambda: [hashlib.sha256(vector.data) for vector in vectors],

@@ -146,6 +146,17 @@ def triangle_products(rows: int, triangle: Matrix) -> Callable[[], object]:
     return lambda: in_blocks(rows, max(1, BLOCK_NUMBERS // len(triangle)), work)
 
 
+def thin_products(rows: int, axes: Matrix) -> Callable[[], object]:
+    """Return the products that find and take away what so many vectors have along some axes, which are rows."""
+    vectors, room = drawn_normals(rows, axes.shape[1]), KeptRoom()
+
+    def work(part: slice) -> None:
+        found = np.matmul(vectors[part], axes.T, out=room("found", (part.stop - part.start, len(axes))))
+        np.matmul(found, axes, out=room("product", vectors[part].shape))
+
+    return lambda: in_blocks(rows, max(1, BLOCK_NUMBERS // axes.shape[1]), work)
+
+
 def _diffprivlib_mechanism() -> Any:
     try:
         root = next(Path(str(one.locate())).parent for one in files("diffprivlib") or () if one.name == "__init__.py")

@@ -42,17 +42,22 @@ def veil_of(mechanism: str, shape: NoiseShape) -> Veil:
     return replace(veil, epsilon=veil.epsilon_for(noise_ratio=NOISE_RATIO))
 
 
+def left_out(dimensions: int) -> int:
+    """Return how many directions of so many the default shape leaves out here."""
+    return max(1, LEFT_OUT * dimensions // DIMENSIONS)
+
+
 def veils(dimensions: int = DIMENSIONS) -> dict[str, Veil]:
     """Return a veil of each kind that takes another way to its noise."""
     uneven = np.geomspace(0.05, 5.0, dimensions)
-    left_out = np.ones(dimensions)
-    left_out[: max(1, LEFT_OUT * dimensions // DIMENSIONS)] = np.inf
+    erased = np.ones(dimensions)
+    erased[: left_out(dimensions)] = np.inf
     axes, _ = np.linalg.qr(np.random.default_rng(SEED).standard_normal((dimensions, dimensions)))
     round_shape = NoiseShape(variances=np.ones(dimensions))
     return {
         "Laplace": veil_of("laplace", round_shape),
         "Mahalanobis, diagonal": veil_of("mahalanobis", NoiseShape(variances=uneven)),
-        "Mahalanobis, rotated, the default's shape": veil_of("mahalanobis", NoiseShape(variances=left_out, axes=axes)),
+        "Mahalanobis, rotated, the default's shape": veil_of("mahalanobis", NoiseShape(variances=erased, axes=axes)),
         "Mahalanobis, rotated, all axes different": veil_of("mahalanobis", NoiseShape(variances=uneven, axes=axes)),
         "Purkayastha": veil_of("purkayastha", round_shape),
     }
