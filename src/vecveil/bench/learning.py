@@ -45,7 +45,7 @@ def closed_form_lines(effort: Effort) -> Iterator[Line]:
     """Yield the time of the shapes that need no training."""
     pairs, corpus = contrast_pairs(effort.pairs), labelled_corpus(effort.pairs)
     works = {name: fitting(name, pairs, corpus) for name in CLOSED_FORMS}
-    took = best_seconds(works, rounds=max(1, effort.rounds // 3))
+    took = best_seconds(works, rounds=max(2, effort.rounds // 2))
     for name, value in took.items():
         yield Line(what=f"{name}, {effort.pairs:,} pairs", value=value, unit="s", wanted=2.0)
 
