@@ -1,4 +1,4 @@
-"""Singles that are learned by Adam, in one piece, so that a step goes over them once."""
+"""Numbers that are learned by Adam, in one piece, so that a step goes over them once."""
 
 from __future__ import annotations
 
