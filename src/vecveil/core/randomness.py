@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.core.arrays import Matrix
+from vecveil.core.digests import DIGEST_BYTES, Digests
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.late import aes, loops
 from vecveil.core.room import Room, new_room
@@ -18,8 +19,6 @@ from vecveil.core.room import Room, new_room
 CIPHER_KEY_BYTES = 32
 START_BYTES = 16
 """A start is the number of a row's first block."""
-
-DIGEST_BYTES = 32
 
 WORDS_IN_BLOCK = 2
 """Of 64 bits."""
@@ -97,10 +96,14 @@ def keyed_starts(key: bytes, digests: Sequence[bytes]) -> Words:
     It is the CBC-MAC of AES-256. For messages that are all of one length it can't be told from chance, but with one of
     about n²/2^127 for n digests. All are worked on in two calls of the cipher, in place of some for each.
     """
-    if set(map(len, digests)) - {DIGEST_BYTES}:
+    if isinstance(digests, Digests):
+        whole = digests.tobytes()
+    elif set(map(len, digests)) - {DIGEST_BYTES}:
         raise InvalidInputError(f"what streams are named by must be digests of {DIGEST_BYTES} bytes each")
+    else:
+        whole = b"".join(digests)
     halves = DIGEST_BYTES // START_BYTES
-    blocks = np.frombuffer(b"".join(digests), dtype="<u8").reshape(len(digests), halves, WORDS_IN_BLOCK)
+    blocks = np.frombuffer(whole, dtype="<u8").reshape(len(digests), halves, WORDS_IN_BLOCK)
     encryptor, starts = _encryptor(key), np.zeros((len(digests), WORDS_IN_BLOCK), dtype="<u8")
     for half in range(halves):
         encrypted = encryptor.update((starts ^ blocks[:, half]).tobytes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -136,7 +137,7 @@ def load_veiled(folder: str | Path, **options: Any) -> SentenceTransformer:
     return SentenceTransformer(str(folder), trust_remote_code=True, **options).eval()
 
 
-def _contents(features: dict[str, Any], rows: Embeddings) -> list[bytes]:
+def _contents(features: dict[str, Any], rows: Embeddings) -> Sequence[bytes]:
     """Return digests of what was embedded, by which the ledger knows it: tokens where there are some."""
     if "input_ids" not in features or "attention_mask" not in features:
         return vector_contents(rows)

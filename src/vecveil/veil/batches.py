@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -59,6 +60,7 @@ def named_records(
     ids = None if plan.ids is None else id_bytes(batch.column(plan.ids).to_pylist(), first_row=first_row)
     if ids is not None and not keyed:
         return RecordBatch(ids, None)
+    contents: Sequence[bytes]
     if plan.is_text:
         contents = text_contents(column.to_pylist())
     else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.digests import ROW_DIGEST_BYTES, row_digests, text_digest
+from vecveil.core.digests import DIGEST_BYTES, Digests, row_digests, text_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.room import KeptRoom
 from vecveil.core.threads import in_blocks
@@ -18,19 +18,22 @@ from vecveil.embedders import Embedder
 BLOCK_ROWS = 256
 """Vectors that are looked at together."""
 
+CONTENT = b"content "
+"""Ids begin with another letter."""
+
 
 def text_contents(texts: Sequence[str]) -> list[bytes]:
     """Return the digest of each text."""
     return [text_digest(text) for text in texts]
 
 
-def vector_contents(vectors: Embeddings) -> list[bytes]:
+def vector_contents(vectors: Embeddings) -> Digests:
     """Return the digest of the numbers in each clean vector.
 
     Those are taken as float32 where that holds all of their digits, and as float64 where it does not. So the same
     numbers in a file of either kind are one record; 0 and -0 are, too.
     """
-    digests, room = np.empty((len(vectors), ROW_DIGEST_BYTES), dtype=np.uint8), KeptRoom()
+    digests, room = np.empty((len(vectors), DIGEST_BYTES), dtype=np.uint8), KeptRoom()
 
     def look(rows: slice) -> None:
         numbers, found = vectors[rows], digests[rows]
@@ -41,13 +44,12 @@ def vector_contents(vectors: Embeddings) -> list[bytes]:
         if numbers.dtype != narrow.dtype:
             longer = (narrow != numbers).any(axis=1)
             wide = np.ascontiguousarray(numbers[longer], dtype="<f8") + 0.0
-            own = np.empty((len(wide), ROW_DIGEST_BYTES), dtype=np.uint8)
+            own = np.empty((len(wide), DIGEST_BYTES), dtype=np.uint8)
             row_digests(wide, own)
             found[longer] = own
 
     in_blocks(len(vectors), BLOCK_ROWS, look)
-    whole = digests.tobytes()
-    return [whole[start : start + ROW_DIGEST_BYTES] for start in range(0, len(whole), ROW_DIGEST_BYTES)]
+    return Digests(digests)
 
 
 def id_bytes(ids: Sequence[object], *, first_row: int = 0) -> list[bytes]:
@@ -69,14 +71,16 @@ class RecordBatch:
     """Some records, in order.
 
     Attributes:
-        identities: Who they are: by id, or by content where there are no ids.
+        known_by: What tells them from others: ids, or contents where there are no ids.
         names: What keyed noise depends on: id and content. Noise that depended on an id alone would be the same after
             the text has changed, and the difference of the two releases would be that of the clean vectors. None where
             it is not known yet.
+        kind: What stands before all of `known_by`, so that nobody takes a content for an id.
     """
 
-    identities: Sequence[bytes]
+    known_by: Sequence[bytes]
     names: Sequence[bytes] | None
+    kind: bytes = b""
 
     @classmethod
     def of(
@@ -93,7 +97,7 @@ class RecordBatch:
             raise InvalidInputError(f"there must be one id per record, got {len(ids)} ids for {len(contents)} records")
         seen = contents if vectors is None else vector_contents(vectors)
         if ids is None:
-            return cls([b"content " + content for content in contents], seen)
+            return cls(contents, seen, kind=CONTENT)
         return cls(ids, [hashlib.sha256(content + name).digest() for content, name in zip(seen, ids, strict=True)])
 
     @classmethod
@@ -104,8 +108,13 @@ class RecordBatch:
             [name for batch in batches for name in batch.names or ()],
         )
 
+    @property
+    def identities(self) -> Sequence[bytes]:
+        """What a ledger knows the records by."""
+        return [self.kind + one for one in self.known_by] if self.kind else self.known_by
+
     def __len__(self) -> int:
-        return len(self.identities)
+        return len(self.known_by)
 
 
 def vectors_are_pinned(embedder: Embedder | None) -> bool:

@@ -16,7 +16,7 @@ from vecveil.accounting import GuaranteeSheet, paper_noise_ratio
 from vecveil.accounting.ledger import Ledger
 from vecveil.artifacts import Artifact, read_artifact, write_artifact
 from vecveil.core.arrays import Embeddings, Matrix
-from vecveil.core.checks import budget, embeddings, positive
+from vecveil.core.checks import budget, positive, rows_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
@@ -142,7 +142,8 @@ class Veil:
         protection = self.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
         if ledger is None and not protection.keyed:
             return protection.release(vectors, first_row=first_row)
-        clean = embeddings(vectors, dimensions=self.fingerprint.dimensions, first_row=first_row)
+        # What is in them is looked at before they are released, and nothing is recorded before that.
+        clean = rows_of(vectors, dimensions=self.fingerprint.dimensions)
         known = None if ids is None else id_bytes(ids, first_row=first_row)
         records = RecordBatch.of(vector_contents(clean), known)
         return recorded_release(protection, clean, records, _journal(protection, ledger), first_row=first_row)
