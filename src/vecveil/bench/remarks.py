@@ -32,8 +32,9 @@ REMARKS: Mapping[str, tuple[str, ...]] = {
         "precision, as half of a product, since the matrix is a triangle; why not in single precision is told in "
         "[decision 15](decisions/0015-noise-from-numbered-blocks.md). A shape of n axes is made of n(n + 1)/2 numbers, "
         "and each vector meets all of them: no root of Σ that we know takes less work.",
-        "What the default's shape leaves out of a vector is found and taken away by two products, in double precision, "
-        "which are timed alone too: with drawing, they are most of what its noise takes.",
+        "What the default's shape leaves out of a vector is found and taken away by two products, in double precision. "
+        "Those of NumPy's library are timed alone too; ours are loops over four vectors and four axes at a time, which "
+        "stay near meanwhile ([decision 16](decisions/0016-compiled-loops.md)).",
         "Of drawing, a third goes into the cipher and most of the rest into logarithms and angles. Normals that are "
         "drawn alone are double numbers, twice as many bytes as a release, and so may take longer than one.",
         "Keyed noise depends on the content of a vector. What it costs more is mostly the digest of that, which is "

@@ -54,12 +54,12 @@ def compiled(*signatures: Any, sums_in_any_order: bool = False) -> Callable[[Loo
 
     Args:
         signatures: What it returns and takes; several where it takes several types.
-        sums_in_any_order: Whether sums may be made in another order, which is faster but ends otherwise in the last
-            bits on other processors.
+        sums_in_any_order: Whether sums may be made in another order, and a product and a sum in one step, which is
+            faster but ends otherwise in the last bits on other processors.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if sums_in_any_order:
-        options["fastmath"] = {"reassoc"}
+        options["fastmath"] = {"reassoc", "contract"}
 
     def compile_loop(loop: Loop) -> Loop:
         made: Any = None

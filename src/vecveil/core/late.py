@@ -15,6 +15,14 @@ def loops() -> Any:
 
 
 @cache
+def axis_loops() -> Any:
+    """Return the module of compiled loops that work on a few axes."""
+    from vecveil.core import axis_loops
+
+    return axis_loops
+
+
+@cache
 def fill_digests() -> Any:
     """Return the compiled loop that writes the digests of many rows."""
     from vecveil.core.blake2s import fill_digests

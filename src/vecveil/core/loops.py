@@ -174,28 +174,6 @@ def move(embeddings: Embeddings, normals: Matrix, amounts: Vector, deviations: V
             moved[row, column] = normals[row, column] * amount * deviations[column] + embeddings[row, column]
 
 
-@compiled(types.void(read(NUMBER, 1), read(NUMBER, 2), NUMBER, written(NUMBER, 2)))
-def place(centre: Vector, normals: Matrix, deviation: float, placed: Matrix) -> None:
-    """Write the centre with noise of one deviation, from the last normals of each row."""
-    first = normals.shape[1] - centre.shape[0]
-    for row in range(placed.shape[0]):
-        for column in range(centre.shape[0]):
-            placed[row, column] = centre[column] + deviation * normals[row, first + column]
-
-
-@compiled(types.void(written(NUMBER, 2), read(NUMBER, 2), read(NUMBER, 2)), sums_in_any_order=True)
-def hold(vectors: Matrix, axes: Matrix, wanted: Matrix) -> None:
-    """Bring each row's coordinates along some axes, which are orthonormal rows, to what is wanted."""
-    for row in range(vectors.shape[0]):
-        for axis in range(axes.shape[0]):
-            there = 0.0
-            for column in range(vectors.shape[1]):
-                there += vectors[row, column] * axes[axis, column]
-            missing = wanted[row, axis] - there
-            for column in range(vectors.shape[1]):
-                vectors[row, column] += missing * axes[axis, column]
-
-
 @compiled(types.void(written(NUMBER, 1), NUMBER))
 def take_roots(numbers: Vector, factor: float) -> None:
     """Turn numbers into their square roots times a factor."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector
-from vecveil.core.late import loops
+from vecveil.core.late import axis_loops
 from vecveil.mechanisms.draws import Draws
 from vecveil.mechanisms.spherical import moved
 
 FEW = 1 / 4
 """Share of the axes up to which this takes less work than turning noise into all of them."""
-
-FEW_ROWS = 8
-"""Up to these, products of matrices take longer than a loop."""
 
 FAINT = 2.0**-24
 """What noise an unreleased axis has, as a share of that of a usual axis.
@@ -78,17 +76,30 @@ class FewAxes:
 
     def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
         """Return `embeddings` with the noise of `draws`."""
-        places = len(self.deviations)
+        rows = len(embeddings)
         if self.changes.size:
-            normals = draws.normals[:, :places]
-            normals += (normals @ self.uneven * self.changes) @ self.uneven.T
+            axes, changes = self._uneven_tiles
+            along = draws.room("along", (rows, changes.size))
+            along.fill(0.0)
+            axis_loops().correct(draws.normals, axes, changes, along)
         noisy = moved(embeddings, draws, self.deviations)
         if self.held.size:
-            wanted = draws.room("wanted", (len(noisy), self.held.size))
-            loops().place(self.held, draws.normals, self.faint, wanted)
-            if len(noisy) <= FEW_ROWS:
-                loops().hold(noisy, self.unreleased, wanted)
-            else:
-                wanted -= noisy @ self.unreleased.T
-                noisy += np.matmul(wanted, self.unreleased, out=draws.room("product", noisy.shape))
+            axes, all_of_it = self._unreleased_tiles
+            wanted = draws.room("along", (rows, all_of_it.size))
+            axis_loops().place(self.held, draws.normals, self.faint, wanted)
+            axis_loops().correct(noisy, axes, all_of_it, wanted)
         return noisy
+
+    @cached_property
+    def _uneven_tiles(self) -> tuple[Matrix, Vector]:
+        return _tiles(self.uneven.T, self.changes)
+
+    @cached_property
+    def _unreleased_tiles(self) -> tuple[Matrix, Vector]:
+        return _tiles(self.unreleased, np.full(len(self.unreleased), -1.0))
+
+
+def _tiles(axes: Matrix, factors: Vector) -> tuple[Matrix, Vector]:
+    """Return axes, which are rows, and a factor for each, with so many of zeros behind them as the loops need."""
+    missing = -len(axes) % axis_loops().TILE
+    return np.pad(np.ascontiguousarray(axes), ((0, missing), (0, 0))), np.pad(factors, (0, missing))

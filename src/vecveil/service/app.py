@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
-from vecveil.core.late import fill_digests, loops
+from vecveil.core.late import axis_loops, fill_digests, loops
 from vecveil.service.bodies import Bodies
 from vecveil.service.figures import LOGGER, Figures
 from vecveil.service.gateway import Gateway
@@ -36,6 +36,7 @@ def create_app(gateway: Gateway) -> FastAPI:
     async def life(_: FastAPI) -> AsyncIterator[None]:
         # Loaded now, and not by the first request, which would wait for seconds.
         loops()
+        axis_loops()
         fill_digests()
         yield
         await gateway.close()

@@ -13,7 +13,7 @@ from numba import types
 
 from vecveil.core import compiled as compiling
 from vecveil.core.compiled import NUMBER, compiled, kept_in, read, written
-from vecveil.core.loops import _log, fill_grid, fill_normals, first_of_other_length, hold, move, turn
+from vecveil.core.loops import _log, fill_grid, fill_normals, first_of_other_length, move, turn
 
 RNG = np.random.default_rng(0)
 WORDS = RNG.integers(0, 2**64, (6, 200), dtype=np.uint64)
@@ -110,15 +110,6 @@ def test_turning_is_the_same_where_normals_hardly_point_aside(kind: type, aside:
     turn(turned, angles, vectors)
     expected = np.cos(angles)[:, None] * units + np.sin(angles)[:, None] * sideways
     np.testing.assert_allclose(turned, expected, atol=1e-11)
-
-
-def test_holding_brings_coordinates_to_what_is_wanted_and_leaves_others() -> None:
-    axes = np.linalg.qr(RNG.standard_normal((9, 9)))[0]
-    vectors, wanted = RNG.standard_normal((4, 9)), RNG.standard_normal((4, 3))
-    held = vectors.copy()
-    hold(held, np.ascontiguousarray(axes[:3]), wanted)
-    np.testing.assert_allclose(held @ axes[:3].T, wanted, atol=1e-13)
-    np.testing.assert_allclose(held @ axes[3:].T, vectors @ axes[3:].T, atol=1e-13)
 
 
 def test_what_is_no_number_is_none_on_the_grid_either_and_what_is_infinite_is_at_its_edge() -> None:
