@@ -83,15 +83,15 @@ def products_alone(pairs: ContrastPairs, settings: HardConcrete, *, in_torch: bo
 
     product: Any = torch.mm if in_torch else np.matmul
     held, made = ([filled(rows, width) for width in widths] for _ in range(2))
-    weights, gradients = ([filled(units, width) for width, units in itertools.pairwise(widths)] for _ in range(2))
+    weights, gradients = ([filled(width, units) for width, units in itertools.pairwise(widths)] for _ in range(2))
     steps = -(-len(pairs) // settings.batch_size)
     for _ in range(settings.epochs * steps):
         for before, weight, after in zip(held[:-1], weights, made[1:], strict=True):
-            product(before, weight.T, out=after)
+            product(before, weight, out=after)
         for (before, after), gradient in zip(itertools.pairwise(held), gradients, strict=True):
-            product(after.T, before, out=gradient)
+            product(before.T, after, out=gradient)
         for after, weight, before in zip(held[2:], weights[1:], made[1:-1], strict=True):
-            product(after, weight, out=before)
+            product(after, weight.T, out=before)
 
 
 def _stretched(gates: Tensor) -> Tensor:

@@ -27,18 +27,15 @@ _TINY = np.float32(1e-8)
 """What Adam adds to a root before it divides by it."""
 
 
-@compiled(types.void(read(_NUMBER, 3), read(COUNT, 1), read(_NUMBER, 1), written(_NUMBER, 2), written(_NUMBER, 2)))
-def fetch(samples: Singles, pairs: NDArray[np.int64], mask: Singles, inputs: Singles, masked: Singles) -> None:
-    """Write both samples of some pairs, one below the other, as they are and behind a mask."""
+@compiled(types.void(read(_NUMBER, 3), read(COUNT, 1), read(_NUMBER, 1), written(_NUMBER, 2)))
+def fetch(samples: Singles, pairs: NDArray[np.int64], mask: Singles, masked: Singles) -> None:
+    """Write both samples of some pairs behind a mask, one below the other."""
     for place in range(pairs.shape[0]):
         for side in range(2):
             # As arrays of their own, of which the compiler sees that they go in step.
-            sample, row = samples[pairs[place], side], 2 * place + side
-            whole, rest = inputs[row], masked[row]
+            sample, row = samples[pairs[place], side], masked[2 * place + side]
             for column in range(mask.shape[0]):
-                whole[column] = sample[column]
-            for column in range(mask.shape[0]):
-                rest[column] = sample[column] * mask[column]
+                row[column] = sample[column] * mask[column]
 
 
 @compiled(types.void(written(_NUMBER, 2), read(_NUMBER, 1)))
@@ -60,15 +57,14 @@ def cut(errors: Singles, before: Singles, sums: Singles) -> None:
             sums[column] += error
 
 
-@compiled(types.void(read(_NUMBER, 2), written(_NUMBER, 2), read(_NUMBER, 1), written(_NUMBER, 1)))
-def part_gradients(weights: Singles, gradients: Singles, mask: Singles, by_mask: Singles) -> None:
-    """Turn the gradients of weights for whole inputs into those for masked ones, and write those of the mask."""
-    by_mask[:] = _ZERO
-    for unit in range(weights.shape[0]):
-        for column in range(weights.shape[1]):
-            gradient = gradients[unit, column]
-            by_mask[column] += gradient * weights[unit, column]
-            gradients[unit, column] = gradient * mask[column]
+@compiled(types.void(read(_NUMBER, 2), read(_NUMBER, 2), read(_NUMBER, 1), written(_NUMBER, 1)), sums_in_any_order=True)
+def find_by_mask(weights: Singles, gradients: Singles, mask: Singles, by_mask: Singles) -> None:
+    """Write the gradients of the mask, from those of the weights behind it; zero for closed gates, which don't move."""
+    for column in range(weights.shape[0]):
+        total = _ZERO
+        for unit in range(weights.shape[1]):
+            total += weights[column, unit] * gradients[column, unit]
+        by_mask[column] = total / mask[column] if mask[column] > _ZERO else _ZERO
 
 
 @compiled(types.void(written(_NUMBER, 1), read(_NUMBER, 1), written(_NUMBER, 2), _NUMBER, _NUMBER))

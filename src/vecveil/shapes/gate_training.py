@@ -1,8 +1,8 @@
 """The steps of Algorithm 2, with the gradients written out: a classifier behind gates, and the gates.
 
 Automatic differentiation has bookkeeping of its own, and works out the gradient of every masked input where only their
-sum over a minibatch is needed: with G the gradient of the first layer's weights for unmasked inputs, that of the
-weights W is G·m, and that of the mask m the sum of W·G over the layer's units.
+sum over a minibatch is needed: with W the first layer's weights, m the mask and G the gradient of W, that of m is the
+sum of W·G over the layer's units, over m.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vecveil.core.arrays import Singles
 from vecveil.core.errors import InvalidInputError
-from vecveil.shapes.gate_loops import cut, fetch, part_gradients, rectify
+from vecveil.shapes.gate_loops import cut, fetch, find_by_mask, rectify
 from vecveil.shapes.gates import Gates, sigmoid
 from vecveil.shapes.learned import Learned
 
@@ -26,6 +26,7 @@ class GateTraining:
     Attributes:
         gates: The gates.
         classifier: Weights and biases of the linear layers in turn, with ReLU between them; the last has one logit.
+            A layer's weights have a row for each number that it sees: so matrix products are fastest.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class GateTraining:
         """
         dimensions, rows = samples.shape[2], 2 * batch_size
         widths = (dimensions, *hidden, 1)
-        shapes = [shape for width, units in itertools.pairwise(widths) for shape in ((units, width), (units,))]
+        shapes = [shape for width, units in itertools.pairwise(widths) for shape in ((width, units), (units,))]
         self._samples, self._penalty, self._mean = samples, penalty, mean
         self.classifier = Learned(shapes, rate=rates[0])
         self._gate_numbers = Learned([(dimensions,), (dimensions,)], rate=rates[1])
@@ -64,7 +65,6 @@ class GateTraining:
             values[...] = rng.uniform(-reach, reach, values.shape)
         self.gates = Gates(*self._gate_numbers.values)
         self.gates.log_beta[:] = math.log(temperature)
-        self._inputs = np.empty((rows, dimensions), np.float32)
         self._seen = [np.empty((rows, width), np.float32) for width in widths]
         self._errors = [np.empty((rows, width), np.float32) for width in hidden]
         self._by_mask = np.empty(dimensions, np.float32)
@@ -78,17 +78,17 @@ class GateTraining:
 
     def find_gradients(self, pairs: NDArray[np.int64], uniform: Singles) -> None:
         """Put the gradients of a step in their place."""
-        if len(pairs) > len(self._inputs) // 2:
+        if len(pairs) > len(self._targets) // 2:
             # Compiled loops don't look where arrays end.
-            raise InvalidInputError(f"a step has room for {len(self._inputs) // 2} pairs, got {len(pairs)}")
+            raise InvalidInputError(f"a step has room for {len(self._targets) // 2} pairs, got {len(pairs)}")
         mask, rows = self.gates.sample(uniform), slice(0, 2 * len(pairs))
-        inputs, seen = self._inputs[rows], [one[rows] for one in self._seen]
-        fetch(self._samples, pairs, mask.values, inputs, seen[0])
+        seen = [one[rows] for one in self._seen]
+        fetch(self._samples, pairs, mask.values, seen[0])
         errors = sigmoid(self._forwards(seen)) - self._targets[rows]
         if self._mean:
             errors /= np.float32(len(errors))
-        self._backwards(errors, inputs, seen)
-        part_gradients(self.classifier.values[0], self.classifier.gradients[0], mask.values, self._by_mask)
+        self._backwards(errors, seen)
+        find_by_mask(self.classifier.values[0], self.classifier.gradients[0], mask.values, self._by_mask)
         by_gates = self.gates.gradients(mask, self._by_mask, self._penalty)
         for place, gradient in zip(self._gate_numbers.gradients, by_gates, strict=True):
             place[:] = gradient
@@ -103,18 +103,18 @@ class GateTraining:
         """Write what each layer makes of what it sees, and return the logits, one column."""
         weights, biases = self.classifier.values[::2], self.classifier.values[1::2]
         for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-            np.matmul(seen[layer], weight.T, out=seen[layer + 1])
+            np.matmul(seen[layer], weight, out=seen[layer + 1])
             if layer < len(weights) - 1:
                 rectify(seen[layer + 1], bias)
         return seen[-1] + biases[-1]
 
-    def _backwards(self, error: Singles, inputs: Singles, seen: list[Singles]) -> None:
-        """Put the classifier's gradients in their place, those of the first weights as for unmasked inputs."""
+    def _backwards(self, error: Singles, seen: list[Singles]) -> None:
+        """Put the classifier's gradients in their place."""
         weights, gradients = self.classifier.values[::2], self.classifier.gradients
         gradients[-1][:] = error.sum(0)
         for layer in range(len(weights) - 1, 0, -1):
-            np.matmul(error.T, seen[layer], out=gradients[2 * layer])
-            error = np.matmul(error, weights[layer], out=self._errors[layer - 1][: len(error)])
+            np.matmul(seen[layer].T, error, out=gradients[2 * layer])
+            error = np.matmul(error, weights[layer].T, out=self._errors[layer - 1][: len(error)])
             # What the ReLU has cut off had no part in the error.
             cut(error, seen[layer], gradients[2 * layer - 1])
-        np.matmul(error.T, inputs, out=gradients[0])
+        np.matmul(seen[0].T, error, out=gradients[0])

@@ -33,7 +33,8 @@ def _in_torch(training: GateTraining, hidden: tuple[int, ...]) -> tuple[PlainGat
         for parameter, values in zip(gates.parameters(), training.gates, strict=True):
             parameter.copy_(torch.from_numpy(values.copy()))
         for parameter, values in zip(logits.parameters(), training.classifier.values, strict=True):
-            parameter.copy_(torch.from_numpy(values.copy()))
+            # Layers of PyTorch have a row for each unit.
+            parameter.copy_(torch.from_numpy(values.T.copy()))
     return gates, logits
 
 
@@ -65,7 +66,7 @@ def test_the_gradients_are_those_of_the_loss(hidden: tuple[int, ...], penalty: f
     training.find_gradients(pairs, uniform)
     found = [*training.classifier.gradients, *training._gate_numbers.gradients]
     for ours, theirs in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(ours, theirs.numpy(), rtol=2e-4, atol=2e-6)
+        np.testing.assert_allclose(ours.T, theirs.numpy(), rtol=2e-4, atol=2e-6)
 
 
 def test_steps_are_those_of_adam() -> None:
@@ -81,7 +82,7 @@ def test_steps_are_those_of_adam() -> None:
         training.step(pairs, uniform)
     found = [*training.classifier.values, *training.gates]
     for ours, theirs in zip(found, [*logits.parameters(), *gates.parameters()], strict=True):
-        np.testing.assert_allclose(ours, theirs.detach().numpy(), atol=1e-3)
+        np.testing.assert_allclose(ours.T, theirs.detach().numpy(), atol=1e-3)
 
 
 @pytest.mark.parametrize("hidden", [(), (6, 4)])
@@ -118,4 +119,4 @@ def test_a_classifier_begins_as_one_of_pytorch() -> None:
         assert np.abs(values).max() <= 1 / np.sqrt(sees)
         if values.size > 50:
             assert values.std() == pytest.approx(1 / np.sqrt(3 * sees), rel=0.2)
-    assert [values.shape for values in weights] == [(200, 7), (200,), (100, 200), (100,), (1, 100), (1,)]
+    assert [values.shape for values in weights] == [(7, 200), (200,), (200, 100), (100,), (100, 1), (1,)]
