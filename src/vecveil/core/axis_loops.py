@@ -60,11 +60,10 @@ def _move(rows: Any, axes: Any, moves: Any) -> None:
 
 @njit(inline="always")
 def _correct_four(rows: Any, axes: Any, factors: Any, moves: Any) -> None:
+    # At right angles, axes don't see moves along others: four are done with while they are near.
     for axis in range(0, axes.shape[0], TILE):
         part = slice(axis, axis + TILE)
         _look(rows, axes[part], factors[part], moves[:, part])
-    for axis in range(0, axes.shape[0], TILE):
-        part = slice(axis, axis + TILE)
         _move(rows, axes[part], moves[:, part])
 
 
