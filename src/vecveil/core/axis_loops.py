@@ -58,15 +58,6 @@ def _move(rows: Any, axes: Any, moves: Any) -> None:
         row_3[column] += d_0 * x_0 + d_1 * x_1 + d_2 * x_2 + d_3 * x_3
 
 
-@njit(inline="always")
-def _correct_four(rows: Any, axes: Any, factors: Any, moves: Any) -> None:
-    # At right angles, axes don't see moves along others: four are done with while they are near.
-    for axis in range(0, axes.shape[0], TILE):
-        part = slice(axis, axis + TILE)
-        _look(rows, axes[part], factors[part], moves[:, part])
-        _move(rows, axes[part], moves[:, part])
-
-
 @compiled(types.void(written(NUMBER, 2), read(NUMBER, 2), read(NUMBER, 1), written(NUMBER, 2)), sums_in_any_order=True)
 def correct(vectors: Matrix, axes: Matrix, factors: Vector, moves: Matrix) -> None:
     """Move each row along some axes: by moves of its own, and by so many times what it is along each.
@@ -80,16 +71,21 @@ def correct(vectors: Matrix, axes: Matrix, factors: Vector, moves: Matrix) -> No
         moves: For each row and axis; overwritten.
     """
     rows, columns = vectors.shape[0], axes.shape[1]
-    together = rows - rows % TILE
-    for row in range(0, together, TILE):
-        _correct_four(vectors[row : row + TILE], axes, factors, moves[row : row + TILE])
-    if together < rows:
-        # The rest has company of zeros: another loop would add up in another order.
-        last, last_moves = np.zeros((TILE, columns)), np.zeros((TILE, axes.shape[0]))
-        last[: rows - together] = vectors[together:, :columns]
-        last_moves[: rows - together] = moves[together:]
-        _correct_four(last, axes, factors, last_moves)
-        vectors[together:, :columns] = last[: rows - together]
+    last, last_moves = np.zeros((TILE, columns)), np.zeros((TILE, axes.shape[0]))
+    for row in range(0, rows, TILE):
+        four, of_four = vectors[row : row + TILE], moves[row : row + TILE]
+        there = min(TILE, rows - row)
+        if there < TILE:
+            # They have company of zeros: another loop would add up in another order.
+            last[:there], last_moves[:there] = four[:, :columns], of_four
+            four, of_four = last, last_moves
+        # At right angles, axes don't see moves along others: four are done with while they are near.
+        for axis in range(0, axes.shape[0], TILE):
+            part = slice(axis, axis + TILE)
+            _look(four, axes[part], factors[part], of_four[:, part])
+            _move(four, axes[part], of_four[:, part])
+        if there < TILE:
+            vectors[row:, :columns] = last[:there]
 
 
 @compiled(types.void(read(NUMBER, 1), read(NUMBER, 2), NUMBER, written(NUMBER, 2)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from operator import index
 from pathlib import Path
 from typing import Any, overload
 
@@ -38,7 +39,7 @@ class Digests(Sequence[bytes]):
     def __getitem__(self, place: slice) -> Digests: ...
 
     def __getitem__(self, place: int | slice) -> bytes | Digests:
-        return Digests(self._rows[place]) if isinstance(place, slice) else self._rows[place].tobytes()
+        return Digests(self._rows[place]) if isinstance(place, slice) else self._rows[index(place)].tobytes()
 
     def tobytes(self) -> bytes:
         """Return all of them, one after the other."""

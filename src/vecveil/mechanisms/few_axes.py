@@ -34,7 +34,7 @@ class FewAxes:
 
     Attributes:
         deviations: That along all axes but the few, once for each coordinate.
-        uneven: Axes with another deviation, as orthonormal columns.
+        uneven: Axes with another deviation, as orthonormal rows.
         changes: By what share of the usual one it is more than that.
         unreleased: Axes that are not released, as orthonormal rows.
         held: What stands there instead, in coordinates along them.
@@ -57,12 +57,10 @@ class FewAxes:
         uneven = released & (variances != usual)
         if (uneven | ~released).mean() > FEW:
             return None
-        # At right angles to the last digit: what is taken away along one axis must not come back along another.
-        columns, triangle = np.linalg.qr(axes[:, ~released])
-        unreleased = np.ascontiguousarray((columns * np.sign(np.diag(triangle))).T)
+        unreleased = _at_right_angles(axes[:, ~released])
         return cls(
             deviations=np.full(len(axes), np.sqrt(usual)),
-            uneven=np.ascontiguousarray(axes[:, uneven]),
+            uneven=_at_right_angles(axes[:, uneven]),
             changes=np.sqrt(variances[uneven]) / np.sqrt(usual) - 1,
             unreleased=unreleased,
             held=np.zeros(len(unreleased)) if centre is None else unreleased @ centre,
@@ -92,14 +90,20 @@ class FewAxes:
 
     @cached_property
     def _uneven_tiles(self) -> tuple[Matrix, Vector]:
-        return _tiles(self.uneven.T, self.changes)
+        return _tiles(self.uneven, self.changes)
 
     @cached_property
     def _unreleased_tiles(self) -> tuple[Matrix, Vector]:
         return _tiles(self.unreleased, np.full(len(self.unreleased), -1.0))
 
 
+def _at_right_angles(columns: Matrix) -> Matrix:
+    """Return axes as rows, at right angles to the last digit: what is moved along one must not show along another."""
+    found, triangle = np.linalg.qr(columns)
+    return np.ascontiguousarray((found * np.sign(np.diag(triangle))).T)
+
+
 def _tiles(axes: Matrix, factors: Vector) -> tuple[Matrix, Vector]:
     """Return axes, which are rows, and a factor for each, with so many of zeros behind them as the loops need."""
     missing = -len(axes) % axis_loops().TILE
-    return np.pad(np.ascontiguousarray(axes), ((0, missing), (0, 0))), np.pad(factors, (0, missing))
+    return np.pad(axes, ((0, missing), (0, 0))), np.pad(factors, (0, missing))

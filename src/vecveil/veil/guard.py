@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vecveil.accounting.ledger import Ledger, is_address, open_ledger
 from vecveil.artifacts.key_file import read_key
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import embeddings
+from vecveil.core.checks import rows_of
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
@@ -141,7 +141,7 @@ class Guard:
             vectors: Their vectors.
             ids: One per text, as for `texts`.
         """
-        clean = embeddings(vectors, dimensions=self.dimensions)
+        clean = rows_of(vectors, dimensions=self.dimensions)
         names = None if ids is None else id_bytes(ids)
         return self.release(clean, RecordBatch.of(text_contents(texts), names, vectors=clean))
 
@@ -152,7 +152,7 @@ class Guard:
             vectors: One row per record.
             ids: One per vector, as for `texts`.
         """
-        clean = embeddings(vectors, dimensions=self.dimensions)
+        clean = rows_of(vectors, dimensions=self.dimensions)
         names = None if ids is None else id_bytes(ids)
         return self.release(clean, RecordBatch.of(vector_contents(clean), names))
 

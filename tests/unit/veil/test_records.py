@@ -42,6 +42,14 @@ def test_minus_zero_is_zero_and_huge_numbers_are_not_infinite() -> None:
     assert found[4] == vector_contents(np.array([[0.0, 1e-320]]))[0]
 
 
+@pytest.mark.parametrize("bits", [0x7F800001, 0x7FC00000, 0x7F800000, 1])
+def test_what_is_no_number_has_a_content_and_no_warning(bits: int) -> None:
+    """It is refused when it is to be released."""
+    odd = np.full((3, 4), bits, dtype="<u4").view("<f4")
+    with np.errstate(all="raise"):
+        assert len(set(vector_contents(odd))) == 1
+
+
 def test_whole_numbers_beyond_single_precision_are_not_one_content() -> None:
     found = vector_contents(np.array([[16_777_216, 1], [16_777_217, 1]], dtype=np.int32))
     assert found[0] != found[1]
@@ -59,6 +67,8 @@ def test_digests_are_bytes_one_by_one_and_digests_in_part() -> None:
     assert found[-1] == list(found)[-1]
     with pytest.raises(IndexError):
         found[len(found)]
+    with pytest.raises(TypeError):
+        found[[0, 1]]  # type: ignore[call-overload]
 
 
 def test_digests_of_another_length_are_refused() -> None:
