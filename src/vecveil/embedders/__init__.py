@@ -1,7 +1,7 @@
 """Texts to vectors: local models, remote services, vectors made elsewhere, and a cache for any of them."""
 
 from vecveil.embedders.cache import CachedEmbedder
-from vecveil.embedders.embedder import Embedder
+from vecveil.embedders.embedder import Embedder, inputs_of
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.openai import OpenAIEmbedder
 from vecveil.embedders.precomputed import PrecomputedEmbedder
@@ -17,5 +17,6 @@ __all__ = [
     "OpenAIEmbedder",
     "PrecomputedEmbedder",
     "SentenceTransformersEmbedder",
+    "inputs_of",
     "resolve_embedder",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError
-from vecveil.embedders.embedder import Embedder
+from vecveil.embedders.embedder import Embedder, inputs_of
 from vecveil.embedders.fingerprint import Fingerprint
 from vecveil.embedders.texts import checked_texts
 from vecveil.embedders.vector_file import VectorFile
@@ -50,6 +50,10 @@ class CachedEmbedder:
     def pinned(self) -> bool:
         """Whether the embedder behind the cache is."""
         return bool(getattr(self.embedder, "pinned", False))
+
+    def inputs(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """Return a digest of what the embedder behind the cache sees of each text."""
+        return inputs_of(self.embedder, texts)
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one float32 row per text, in order, embedding only what the cache does not know.

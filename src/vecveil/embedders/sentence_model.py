@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
+from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.embedders.texts import checked_texts
+from vecveil.embedders.tokens import token_digests
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 BACKENDS = ("torch", "openvino")
 
 _ONE_AT_A_TIME = Lock()
+
+_TOGETHER = 256
+"""Texts whose tokens are looked at together: they are filled up to the longest."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +50,16 @@ class SentenceModel:
             return np.empty((0, self.dimensions), dtype=np.float32)
         vectors = self.pipeline.encode(rows, batch_size=batch_size, show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, dtype=np.float32)
+
+    def inputs(self, texts: Sequence[str]) -> list[bytes]:
+        """Return a digest of what the model sees of each text."""
+        prompt = self.pipeline.prompts.get(self.pipeline.default_prompt_name or "") or ""
+        rows = [prompt + text for text in checked_texts(texts)]
+        found: list[bytes] = []
+        for start in range(0, len(rows), _TOGETHER):
+            chunk = rows[start : start + _TOGETHER]
+            found += token_digests(self.pipeline.preprocess(chunk)) or [text_digest(text) for text in chunk]
+        return found
 
 
 def load_sentence_model(

@@ -70,6 +70,10 @@ class SentenceTransformersEmbedder:
         """Return one float32 row per text, in order."""
         return self._loaded[2].embed(texts, batch_size=self.batch_size)
 
+    def inputs(self, texts: Sequence[str]) -> list[bytes]:
+        """Return a digest of what the model sees of each text."""
+        return self._loaded[2].inputs(texts)
+
     @property
     def pipeline(self) -> SentenceTransformer:
         """The model itself, as sentence-transformers has it."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.embedders.tokens import token_digests
 from vecveil.veil import Guard
 from vecveil.veil.records import RecordBatch, vector_contents
 from vecveil.veil.same_model import require_same_model
@@ -59,7 +57,10 @@ class VeilModule(Module):
             return features
         clean = features[VECTORS]
         rows = clean.detach().to("cpu", torch.float32).numpy()
-        protected = self.guard.release(rows, RecordBatch.of(_contents(features, rows), None, vectors=rows))
+        # The ledger knows what was embedded by its tokens, and noise depends on the vectors as they came.
+        seen = vector_contents(rows)
+        records = RecordBatch.of(token_digests(features) or seen, None, seen=seen)
+        protected = self.guard.release(rows, records)
         moved = torch.from_numpy(protected.astype(np.float32)).to(device=clean.device, dtype=clean.dtype)
         # What else a model has computed, as the vectors of single tokens, is as telling as the sentence's.
         return {**{name: value for name, value in features.items() if name in HARMLESS}, VECTORS: moved}
@@ -135,17 +136,6 @@ def load_veiled(folder: str | Path, **options: Any) -> SentenceTransformer:
         raise InvalidInputError(f"there is no folder {folder}")
     _require_no_code(folder)
     return SentenceTransformer(str(folder), trust_remote_code=True, **options).eval()
-
-
-def _contents(features: dict[str, Any], rows: Embeddings) -> Sequence[bytes]:
-    """Return digests of what was embedded, by which the ledger knows it: tokens where there are some."""
-    if "input_ids" not in features or "attention_mask" not in features:
-        return vector_contents(rows)
-    tokens, there = (features[name].to("cpu").numpy() for name in ("input_ids", "attention_mask"))
-    return [
-        hashlib.sha256(row[mask.astype(bool)].astype("<i8").tobytes()).digest()
-        for row, mask in zip(tokens, there, strict=True)
-    ]
 
 
 def _require_no_code(folder: Path) -> None:

@@ -11,7 +11,7 @@ from vecveil.embedders import Embedder
 from vecveil.service.refusal import RefusedError
 from vecveil.service.upstream import Answer, contents_of
 from vecveil.veil.embedding import embed_texts
-from vecveil.veil.records import vectors_are_pinned
+from vecveil.veil.records import seen_contents
 
 
 class LocalUpstream:
@@ -46,7 +46,7 @@ class LocalUpstream:
         return Answer(
             vectors=vectors,
             contents=contents_of(texts),
-            pinned=vectors_are_pinned(self._model),
+            seen=seen_contents(self._model, texts, vectors),
             tokens=self._tokens(texts),
         )
 

@@ -54,7 +54,7 @@ class Releaser:
             raise RefusedError(503, "the gateway is being stopped", code="stopping")
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
-        records = RecordBatch.of(answer.contents, None, vectors=None if answer.pinned else answer.vectors)
+        records = RecordBatch.of(answer.contents, None, seen=answer.seen)
         done: asyncio.Future[NDArray[Any]] = asyncio.get_running_loop().create_future()
         await self._waiting.put(_Job(answer=answer, records=records, done=done))
         return await done

@@ -16,6 +16,7 @@ from vecveil.core.errors import EndpointError
 from vecveil.embedders.answer import read_answer
 from vecveil.service.refusal import RefusedError
 from vecveil.service.upstream import Answer, contents_of
+from vecveil.veil.records import vector_contents
 
 HOST = "the upstream server"
 
@@ -66,7 +67,7 @@ class RemoteUpstream:
             _require_length(vectors, normalised=self._normalised)
         except (EndpointError, KeyError, TypeError, ValueError):
             raise RefusedError(502, f"{HOST} answered with something else", code="upstream_error") from None
-        return Answer(vectors=vectors, contents=contents_of(inputs), pinned=False, tokens=_used(body))
+        return Answer(vectors=vectors, contents=contents_of(inputs), seen=vector_contents(vectors), tokens=_used(body))
 
     async def _posted(self, asked: bytes) -> tuple[int, Mapping[str, str], bytes]:
         for last in (False, True):

@@ -17,13 +17,13 @@ class Answer:
     Attributes:
         vectors: One row per input.
         contents: A digest of each input, by which the ledger knows it.
-        pinned: Whether the same input is sure to have the same vector again.
+        seen: Digests of what keyed noise depends on.
         tokens: How many tokens the model read.
     """
 
     vectors: Embeddings
     contents: Sequence[bytes]
-    pinned: bool
+    seen: Sequence[bytes]
     tokens: int
 
 

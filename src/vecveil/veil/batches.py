@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +10,7 @@ from vecveil.artifacts.vectors import vectors_of
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
 from vecveil.core.errors import InvalidInputError
-from vecveil.embedders import Embedder
+from vecveil.embedders import Embedder, inputs_of
 from vecveil.veil.columns import ColumnPlan
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.guard import Guard
@@ -40,6 +39,7 @@ def clean_vectors(
 def named_records(
     plan: ColumnPlan,
     batch: Any,
+    model: Embedder | None,
     *,
     dimensions: int,
     first_row: int = 0,
@@ -51,22 +51,29 @@ def named_records(
     Args:
         plan: Which of its columns is what.
         batch: The rows.
+        model: Embeds them where they are texts; None where they are vectors.
         dimensions: Length of a vector.
         first_row: Number of the first row in errors.
-        clean: Clean vectors, where a text may have another one the next time.
+        clean: Their clean vectors, where they are known. Unless the model is pinned, nobody knows the noise of texts
+            without them.
         keyed: Whether noise depends on what records are called; where it doesn't, an id is all there is to know.
     """
     column = batch.column(plan.column)
     ids = None if plan.ids is None else id_bytes(batch.column(plan.ids).to_pylist(), first_row=first_row)
     if ids is not None and not keyed:
         return RecordBatch(ids, None)
-    contents: Sequence[bytes]
-    if plan.is_text:
-        contents = text_contents(column.to_pylist())
-    else:
+    if model is None:
         vectors = vectors_of(column, dimensions=dimensions, first_row=first_row)
-        contents = vector_contents(embeddings(vectors, first_row=first_row))
-    return RecordBatch.of(contents, ids, vectors=clean if plan.is_text else None)
+        return RecordBatch.of(vector_contents(embeddings(vectors, first_row=first_row)), ids)
+    texts = column.to_pylist()
+    contents = text_contents(texts)
+    if not keyed:
+        return RecordBatch.of(contents, ids)
+    if vectors_are_pinned(model):
+        return RecordBatch.of(contents, ids, seen=inputs_of(model, texts))
+    if clean is None:
+        return replace(RecordBatch.of(contents, ids), names=None)
+    return RecordBatch.of(contents, ids, seen=vector_contents(clean))
 
 
 def has_text(plan: ColumnPlan, batch: Any) -> list[bool]:
@@ -104,8 +111,7 @@ class BatchProtection:
         guard = self.guard
         model = guard.model if self.plan.is_text else None
         clean = clean_vectors(self.plan, batch, model, dimensions=guard.dimensions, alone=True)
-        seen = None if vectors_are_pinned(model) else clean
-        records = named_records(self.plan, batch, dimensions=guard.dimensions, clean=seen)
+        records = named_records(self.plan, batch, model, dimensions=guard.dimensions, clean=clean)
         return self.plan.output_batch(batch, self.schema, guard.release(clean, records))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ from vecveil.veil.embedding import embed_texts
 from vecveil.veil.journal import Journal, recorded_release
 from vecveil.veil.protection import Protection
 from vecveil.veil.recording import place_of
-from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents, vectors_are_pinned
+from vecveil.veil.records import RecordBatch, id_bytes, seen_contents, text_contents, vector_contents
 from vecveil.veil.veil import Veil
 
 
@@ -124,9 +124,9 @@ class Guard:
         """
         # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
         vectors = embed_texts(self.model, texts, alone=self.protection.keyed, progress=progress)
-        seen = None if vectors_are_pinned(self.model) else vectors
         names = None if ids is None else id_bytes(ids)
-        return self.release(vectors, RecordBatch.of(text_contents(texts), names, vectors=seen))
+        seen = seen_contents(self.model, texts, vectors)
+        return self.release(vectors, RecordBatch.of(text_contents(texts), names, seen=seen))
 
     def embedded(
         self, texts: Sequence[str], vectors: Embeddings, *, ids: Sequence[str | int] | None = None
@@ -143,7 +143,7 @@ class Guard:
         """
         clean = rows_of(vectors, dimensions=self.dimensions)
         names = None if ids is None else id_bytes(ids)
-        return self.release(clean, RecordBatch.of(text_contents(texts), names, vectors=clean))
+        return self.release(clean, RecordBatch.of(text_contents(texts), names, seen=vector_contents(clean)))
 
     def vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:
         """Return protected copies of vectors that the veil's model made, recorded before they are returned.

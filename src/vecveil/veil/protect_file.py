@@ -18,7 +18,6 @@ from vecveil.embedders import Embedder
 from vecveil.veil.columns import ColumnPlan
 from vecveil.veil.noise import seeded_generator
 from vecveil.veil.recording import Recording, opened
-from vecveil.veil.records import vectors_are_pinned
 from vecveil.veil.rows import Rows
 from vecveil.veil.veil import Veil
 
@@ -150,19 +149,20 @@ def protect_file(
             rows.require(protection, named=named)
         # Late, because it can take long and most that a user can get wrong has been looked at by now.
         model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
-        pinned = vectors_are_pinned(model)
         recording = None
         if book is not None:
             recording = Recording(ledger=book, protection=protection, run=target.run, collection=collection)
-            everyone = rows.all_records(after=resumed, pinned=pinned, keyed=protection.keyed)
+            everyone = rows.all_records(model, after=resumed, keyed=protection.keyed)
             recording.require(everyone, first_row=resumed, progress=progress)
         batches = one_ahead(rows.batches(size, after=resumed))
         for batch in progress(batches, label="protecting", total=total - resumed, weigh=lambda part: part.num_rows):
             first_row = target.rows
             clean = rows.vectors(batch, model, first_row=first_row, alone=protection.keyed)
-            seen = None if pinned else clean
-            records = rows.records(batch, first_row=first_row, clean=seen, keyed=protection.keyed) if named else None
-            protected = protection.release(clean, names=None if records is None else records.names, first_row=first_row)
+            records, names = None, None
+            if named:
+                records = rows.records(batch, model, first_row=first_row, clean=clean, keyed=protection.keyed)
+                names = records.names
+            protected = protection.release(clean, names=names, first_row=first_row)
             if recording is not None and records is not None:
                 # Before the vectors are anywhere but in memory: a release that is not recorded would be one too many.
                 target.begin()

@@ -13,7 +13,7 @@ from vecveil.core.digests import DIGEST_BYTES, Digests, row_digests, text_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.room import KeptRoom
 from vecveil.core.threads import in_blocks
-from vecveil.embedders import Embedder
+from vecveil.embedders import Embedder, inputs_of
 
 BLOCK_ROWS = 256
 """Vectors that are looked at together."""
@@ -85,21 +85,21 @@ class RecordBatch:
 
     @classmethod
     def of(
-        cls, contents: Sequence[bytes], ids: Sequence[bytes] | None, *, vectors: Embeddings | None = None
+        cls, contents: Sequence[bytes], ids: Sequence[bytes] | None, *, seen: Sequence[bytes] | None = None
     ) -> RecordBatch:
         """Return the records with these contents, and with these ids where they have some.
 
         Args:
             contents: Digests of texts or of vectors.
             ids: The ids, as bytes.
-            vectors: Clean vectors of texts, where the same text may have another vector the next time.
+            seen: Digests of what noise depends on in place of contents, as `seen_contents` returns them.
         """
         if ids is not None and len(ids) != len(contents):
             raise InvalidInputError(f"there must be one id per record, got {len(ids)} ids for {len(contents)} records")
-        seen = contents if vectors is None else vector_contents(vectors)
+        known = contents if seen is None else seen
         if ids is None:
-            return cls(contents, seen, kind=CONTENT)
-        return cls(ids, [hashlib.sha256(content + name).digest() for content, name in zip(seen, ids, strict=True)])
+            return cls(contents, known, kind=CONTENT)
+        return cls(ids, [hashlib.sha256(content + name).digest() for content, name in zip(known, ids, strict=True)])
 
     @classmethod
     def joined(cls, batches: Sequence[RecordBatch]) -> RecordBatch:
@@ -125,3 +125,12 @@ def vectors_are_pinned(embedder: Embedder | None) -> bool:
     service, may be others the next time under the same name, and then the noise must be another too.
     """
     return bool(getattr(embedder, "pinned", False))
+
+
+def seen_contents(embedder: Embedder, texts: Sequence[str], vectors: Embeddings) -> Sequence[bytes]:
+    """Return what keyed noise of texts depends on: what a pinned model sees of them, or their vectors as they came.
+
+    Not the texts themselves: of two that differ in what the model doesn't see, as in upper case, in blanks or beyond
+    its length, the vectors are the same, and with noise of their own the mean of two releases would tell more than one.
+    """
+    return inputs_of(embedder, texts) if vectors_are_pinned(embedder) else vector_contents(vectors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from vecveil.artifacts import Source
@@ -90,17 +90,16 @@ class Rows:
         return clean_vectors(self.plan, batch, model, dimensions=self.dimensions, first_row=first_row, alone=alone)
 
     def records(
-        self, batch: Any, *, first_row: int, clean: Embeddings | None = None, keyed: bool = True
+        self, batch: Any, model: Embedder | None, *, first_row: int, clean: Embeddings | None = None, keyed: bool = True
     ) -> RecordBatch:
         """Return what the records of a batch are called, by `clean` vectors too where texts don't pin those."""
         return named_records(
-            self.plan, batch, dimensions=self.dimensions, first_row=first_row, clean=clean, keyed=keyed
+            self.plan, batch, model, dimensions=self.dimensions, first_row=first_row, clean=clean, keyed=keyed
         )
 
-    def all_records(self, *, after: int = 0, pinned: bool = True, keyed: bool = True) -> Iterator[RecordBatch]:
-        """Yield what all records are called, without the first `after`; not their noise, unless that is `pinned`."""
+    def all_records(self, model: Embedder | None, *, after: int = 0, keyed: bool = True) -> Iterator[RecordBatch]:
+        """Yield what all records are called, without the first `after`; their noise where it is known already."""
         first_row = after
         for batch in self.batches(LOOK, after=after):
-            records = self.records(batch, first_row=first_row, keyed=keyed)
-            yield records if pinned or not self.plan.is_text else replace(records, names=None)
+            yield self.records(batch, model, first_row=first_row, keyed=keyed)
             first_row += batch.num_rows

@@ -32,7 +32,7 @@ from vecveil.veil.journal import Journal, recorded_release
 from vecveil.veil.promise import guarantee_sheet
 from vecveil.veil.protection import Protection
 from vecveil.veil.provenance import Provenance
-from vecveil.veil.records import RecordBatch, id_bytes, text_contents, vector_contents, vectors_are_pinned
+from vecveil.veil.records import RecordBatch, id_bytes, seen_contents, text_contents, vector_contents
 from vecveil.veil.typical import TypicalLengths
 
 KIND, FORMAT = "veil", 1
@@ -110,8 +110,8 @@ class Veil:
         vectors = embed_texts(model, texts, alone=protection.keyed, progress=progress)
         if ledger is None and not protection.keyed:
             return protection.release(vectors)
-        seen = None if vectors_are_pinned(model) else vectors
-        records = RecordBatch.of(text_contents(texts), None if ids is None else id_bytes(ids), vectors=seen)
+        known = None if ids is None else id_bytes(ids)
+        records = RecordBatch.of(text_contents(texts), known, seen=seen_contents(model, texts, vectors))
         return recorded_release(protection, vectors, records, _journal(protection, ledger))
 
     def perturb(

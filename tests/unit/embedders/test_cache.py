@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -119,3 +120,12 @@ def test_a_model_that_breaks_its_contract_does_not_reach_the_disk(tmp_path: Path
     inner = CountingEmbedder()
     CachedEmbedder(inner, tmp_path).embed(["a", "b"])
     assert inner.asked == [["a", "b"]]
+
+
+def test_a_cache_sees_of_a_text_what_its_embedder_sees(tmp_path: Path) -> None:
+    class Lower(CountingEmbedder):
+        def inputs(self, texts: Sequence[str]) -> list[bytes]:
+            return [text.lower().encode() for text in texts]
+
+    assert CachedEmbedder(Lower(), tmp_path).inputs(["A", "b"]) == [b"a", b"b"]
+    assert CachedEmbedder(CountingEmbedder(), tmp_path).inputs(["A"]) == [hashlib.sha256(b"A").digest()]

@@ -18,7 +18,9 @@ from vecveil.veil import Guard
 
 def _answer(number: int, rows: int = 2) -> Answer:
     texts = [f"text {number} {row}" for row in range(rows)]
-    return Answer(vectors=unit_vectors(rows, seed=number), contents=contents_of(texts), pinned=True, tokens=1)
+    return Answer(
+        vectors=unit_vectors(rows, seed=number), contents=contents_of(texts), seen=contents_of(texts), tokens=1
+    )
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ async def test_who_has_left_is_not_charged(guard: Guard) -> None:
 
 async def test_one_bad_request_does_not_fail_the_others(guard: Guard) -> None:
     releaser = Releaser(guard)
-    bad = Answer(vectors=3 * unit_vectors(1), contents=contents_of(["long"]), pinned=True, tokens=1)
+    bad = Answer(vectors=3 * unit_vectors(1), contents=contents_of(["long"]), seen=contents_of(["long"]), tokens=1)
     outcomes = await asyncio.gather(
         releaser.release(_answer(0)), releaser.release(bad), releaser.release(_answer(1)), return_exceptions=True
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from vecveil.core.digests import json_digest
 from vecveil.core.errors import BudgetExceededError, InvalidInputError, VecveilError
 from vecveil.core.key import Key
 from vecveil.shapes import NoiseShape
-from vecveil.veil import Veil, protect_file
+from vecveil.veil import Guard, Veil, protect_file
 
 KEY = Key(bytes(range(32)))
 ROWS = 30
@@ -225,6 +226,32 @@ def test_a_pinned_model_is_trusted_with_the_last_bits() -> None:
     veil, texts = made_veil(epsilon=20.0), [f"a text with the number {number}" for number in range(ROWS)]
     one, other = (veil.protect(texts, embedder=embedder, key=KEY) for embedder in (Pinned(), Jittery()))
     np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+class Lower(WordEmbedder):
+    """A pinned model that doesn't see upper case."""
+
+    pinned = True
+
+    def inputs(self, texts: Sequence[str]) -> list[bytes]:
+        return [hashlib.sha256(text.lower().encode()).digest() for text in texts]
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        return super().embed([text.lower() for text in texts])
+
+
+def test_texts_that_a_model_cannot_tell_apart_have_one_noise(tmp_path: Path, ledger: Ledger) -> None:
+    """With noise of their own, their mean would tell more than one release does."""
+    veil, texts = made_veil(epsilon=20.0), ["Maria has diabetes", "maria has diabetes", "MARIA has diabetes"]
+    found = veil.protect(texts, embedder=Lower(), key=KEY)
+    np.testing.assert_array_equal(found, found[[0, 0, 0]])
+    guard = Guard(veil, epsilon=20.0, key=KEY, embedder=Lower(), ledger=ledger)
+    np.testing.assert_array_equal(guard.texts(texts), found)
+    (tmp_path / "notes.txt").write_text("\n".join(texts))
+    protect_file(veil, tmp_path / "notes.txt", tmp_path / "out.npy", key=KEY, ledger=ledger, embedder=Lower())
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), found)
+    apart = veil.protect(texts, embedder=Lower(), key=KEY, ids=[1, 2, 3])
+    assert len({row.tobytes() for row in apart}) == 3
 
 
 def test_a_file_of_texts_from_an_unpinned_embedder_keeps_its_limit(tmp_path: Path, ledger: Ledger) -> None:
