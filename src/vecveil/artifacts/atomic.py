@@ -70,7 +70,7 @@ def atomic_folder(path: Path, *, overwrite: bool = False, private: bool = False)
 
 def exists_already(path: Path) -> InvalidInputError:
     """Return the error for a name that is taken."""
-    return InvalidInputError(f"{path} exists already; choose another name or ask for it to be overwritten")
+    return InvalidInputError(f"{path} exists already; choose another name, or have it overwritten (--overwrite)")
 
 
 def _draft(path: Path) -> Path:

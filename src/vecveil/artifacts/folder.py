@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.artifacts.atomic import atomic_folder
+from vecveil.artifacts.atomic import atomic_folder, exists_already
 from vecveil.core.digests import array_digest, json_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
@@ -48,15 +48,24 @@ class Artifact:
         return {**self.manifest, "kind": self.kind, "format": self.format, "tensors": digests}
 
 
-def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -> None:
-    """Write the folder `path` whole, or not at all, for its owner alone to read.
+def require_free(path: Path, kind: str, *, overwrite: bool) -> None:
+    """Raise if a folder of that kind can't be written there: a first look, before anything that takes time.
 
     Nothing but a folder of the same kind is overwritten, and only where asked.
     """
+    if not path.absolute().parent.is_dir():
+        raise InvalidInputError(f"there is no folder {path.parent} to write {path.name} to")
+    if path.exists() and not overwrite:
+        raise exists_already(path)
+    if path.exists() and _kind_of(path) != kind:
+        raise InvalidInputError(f"{path} is not a {kind}, so it is not overwritten; choose another name")
+
+
+def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -> None:
+    """Write the folder `path` whole, or not at all, for its owner alone to read, where `require_free` lets it."""
     from safetensors.numpy import save_file
 
-    if path.exists() and overwrite and _kind_of(path) != artifact.kind:
-        raise InvalidInputError(f"{path} is not a {artifact.kind}, so it is not overwritten; choose another name")
+    require_free(path, artifact.kind, overwrite=overwrite)
     with atomic_folder(path.absolute(), overwrite=overwrite, private=True) as draft:
         text = json.dumps(artifact.document(), indent=2, ensure_ascii=False, allow_nan=False)
         (draft / MANIFEST).write_text(text + "\n", encoding="utf-8")

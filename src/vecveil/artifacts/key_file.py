@@ -44,11 +44,11 @@ def read_key(path: Path) -> Key:
             content = stream.read(1024)
     except OSError as error:
         raise ArtifactError(f"{path} could not be read: {error.strerror or error}") from error
-    if os.name == "posix" and mode & 0o077:
-        raise InvalidInputError(f"the key file {path} can be read by others (mode {mode:o}); run: chmod 600 {path}")
     lines = content.decode("ascii", errors="replace").split()
     if len(lines) != 2 or lines[0] != HEADER:
         raise ArtifactError(f"{path} is no key file of vecveil, or a newer one than this version reads")
+    if os.name == "posix" and mode & 0o077:
+        raise InvalidInputError(f"the key file {path} can be read by others (mode {mode:o}); run: chmod 600 {path}")
     try:
         return Key(bytes.fromhex(lines[1]))
     except ValueError:

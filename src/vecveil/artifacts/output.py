@@ -56,6 +56,8 @@ class ResumableOutput:
         one_of(path.suffix, ENDINGS, "ending of an output")
         if not path.parent.is_dir():
             raise InvalidInputError(f"there is no folder {path.parent} to write {path.name} to")
+        if path.is_dir():
+            raise InvalidInputError(f"{path} is a folder; name a file to write")
         cls(path)._require_free(overwrite=overwrite)
 
     @classmethod

@@ -8,6 +8,7 @@ import click
 
 from vecveil.cli.console import notices, output, progress_bar
 from vecveil.cli.options import FILE
+from vecveil.core.errors import InvalidInputError
 
 
 @click.command()
@@ -23,6 +24,8 @@ def bench(*, names: tuple[str, ...], out: Path | None, quick: bool) -> None:
     from vecveil.bench import FULL, QUICK, measured, write_page
     from vecveil.bench.page import machine_facts, page
 
+    if out is not None and out.exists() and not out.is_dir():
+        raise InvalidInputError(f"{out} is a file; name a folder to write to")
     command = " ".join(["vecveil bench", *names, *(["--quick"] if quick else [])])
     result = measured(names, QUICK if quick else FULL, progress=progress_bar)
     text = page(result, command=command, machine=machine_facts())

@@ -122,6 +122,7 @@ def learn(
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines, and must hold texts with the concept and texts without.
     What is learned on private texts is a release of its own, and is recorded in the ledger; with --public it is none.
     """
+    from vecveil.artifacts.folder import require_free
     from vecveil.audit.frontier import learn_to_target
     from vecveil.cli.calibration import calibration_table
     from vecveil.cli.show import show_veil
@@ -130,11 +131,9 @@ def learn(
     from vecveil.veil import learn as learn_veil
     from vecveil.veil import read_passages
     from vecveil.veil.recording import opened
+    from vecveil.veil.veil import KIND
 
-    if out.exists() and not overwrite:
-        raise InvalidInputError(f"{out} exists already; choose another name, or --overwrite")
-    if not out.absolute().parent.is_dir():
-        raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to")
+    require_free(out, KIND, overwrite=overwrite)
     if (texts_file is None) == (public_file is None):
         raise InvalidInputError(
             "name the texts to learn on, either private ones (TEXTS) or public ones (--public TEXTS), "

@@ -29,7 +29,12 @@ from vecveil.migrate.store import BATCH_ROWS
 @click.option("--fresh-noise", is_flag=True, help="No key: rows that a stop takes are then paid for twice.")
 @ledger_option
 @no_ledger_option
-@click.option("--queries", type=FILE, metavar="FILE", help="Compare by these: texts, or vectors of the veil's model.")
+@click.option(
+    "--queries",
+    type=FILE,
+    metavar="FILE",
+    help="Compare by these: texts, or vectors of the veil's model. They are released, and recorded, like any query.",
+)
 @click.option(
     "--k", default=10, show_default=True, type=click.IntRange(min=1), help="Hits of a search that is compared."
 )
@@ -86,7 +91,9 @@ def migrate(
     from vecveil.migrate.queries import read_queries
     from vecveil.veil import Guard, Veil
 
-    if fresh_noise == (key_file is not None):
+    if fresh_noise and key_file is not None:
+        raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
+    if not fresh_noise and key_file is None:
         raise InvalidInputError("say where the noise comes from: --key FILE (see vecveil key), or --fresh-noise")
     if swap and queries is not None:
         raise InvalidInputError("compare first (--queries), and swap (--swap) when you have seen the result")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.options import Stopped
+from vecveil.cli.options import Stopped, budget_lines
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def protect_rows(
         _say(f"left out: {_listed(made.left_out)}")
         _say(f"went along: {_listed(made.carried)}")
         _say("recorded in the ledger" if made.recorded else "not recorded in any ledger")
+        for line in budget_lines(guard.opened_veil.guarantee(epsilon=guard.protection.epsilon, grid=guard.grid)):
+            _say(line)
         if asked is not None:
             click.echo(str(compare(store, guard, asked, k=k, progress=progress_bar)))
         _say(f"next: {'' if asked is not None else 'compare with --queries FILE, or '}swap with --swap")

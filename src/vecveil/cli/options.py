@@ -15,6 +15,7 @@ from vecveil.core.registry import Registry
 from vecveil.mechanisms.grid import GRIDS
 
 if TYPE_CHECKING:
+    from vecveil.accounting import GuaranteeSheet
     from vecveil.veil import Veil
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -96,6 +97,15 @@ def chosen_ledger(ledger: str | None, *, no_ledger: bool) -> str | None:
     if no_ledger:
         return None
     return "default" if ledger is None else ledger
+
+
+def budget_lines(sheet: GuaranteeSheet) -> list[str]:
+    """Return what a release was made with, what there is to fear, and where all that is promised can be read."""
+    return [
+        str(sheet.dials),
+        *(f"Warning: {warning}." for warning in sheet.warnings),
+        "what is promised, and under which assumptions: vecveil guarantee",
+    ]
 
 
 def chosen_epsilon(veil: Veil, *, epsilon: float | None, scale: str, noise_ratio: float | None) -> float:

@@ -11,6 +11,7 @@ from vecveil.cli.engine import protect_on_engine, refuse_with_engine
 from vecveil.cli.options import (
     FILE,
     Stopped,
+    budget_lines,
     budget_options,
     chosen_epsilon,
     chosen_ledger,
@@ -168,7 +169,6 @@ def protect(
         f"left out: {', '.join(report.dropped) or 'no column'}",
         f"recorded in the ledger as run {report.run}" if report.recorded else "not recorded in any ledger",
         *(["seeded: not private"] if seed is not None else []),
-        str(sheet.dials),
-        *(f"Warning: {warning}." for warning in sheet.warnings),
+        *budget_lines(sheet),
     ):
         click.echo(line, err=True)

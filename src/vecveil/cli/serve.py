@@ -9,6 +9,7 @@ import click
 
 from vecveil.cli.options import (
     FILE,
+    budget_lines,
     budget_options,
     chosen_epsilon,
     chosen_ledger,
@@ -84,11 +85,13 @@ def serve(
     with :query behind it asks for a query's vector, the name alone for a document's; both are protected unless a client
     has other rules. The same text gets the same noise again, and every release is recorded.
 
-    Logs are lines of JSON on stderr, without texts, vectors or keys. SIGTERM and Ctrl-C let requests in work finish.
+    What it says at the start is followed by logs: lines of JSON on stderr, without texts, vectors or keys. SIGTERM and
+    Ctrl-C let requests in work finish.
     """
     try:
         from vecveil.service.clients import Clients, read_clients
         from vecveil.service.gateway import Gateway, Settings
+        from vecveil.service.server import require_guarded
         from vecveil.service.server import serve as run
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "fastapi", "serve") from None
@@ -98,6 +101,8 @@ def serve(
         raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
     if max_held < max_body:
         raise InvalidInputError(f"--max-held must be at least --max-body, got {max_held} and {max_body}")
+    clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
+    require_guarded(clients, host)
     veil = Veil.load(veil_folder)
     literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
     guard = Guard(
@@ -117,14 +122,15 @@ def serve(
         body_bytes=max_body * 2**20,
         held_bytes=max_held * 2**20,
     )
-    clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
+    for line in budget_lines(veil.guarantee(epsilon=literal, grid=grid)):
+        click.echo(line, err=True)
     if clients.open:
         click.echo("Warning: no bearer keys are set: every program on this machine may ask", err=True)
     run(Gateway.of(guard, clients, settings), host=host, port=port)
 
 
 def _own_key(veil: Veil) -> Path:
-    """Return the gateway's key for a veil, made at the first start, beside the user's ledger."""
+    """Return the gateway's key for a veil, made at the first start, in the user's data folder."""
     from vecveil.artifacts.key_file import write_key
     from vecveil.core.folders import data_folder
     from vecveil.core.key import Key

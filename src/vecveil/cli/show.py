@@ -60,11 +60,18 @@ def _facts(veil: Veil) -> dict[str, str]:
         f"sum {released.sum():.4g}",
         "filling": "none" if veil.filling is None else "what is left out is estimated from what is released",
         "mechanism": veil.mechanism,
-        "budget": "none kept; name one" if veil.epsilon is None else f"epsilon {veil.epsilon:.6g}",
+        "budget": _budget(veil),
         "typical lengths": f"embedding {veil.typical.signal:.4g}, contrast pair {veil.typical.euclidean_pair:.4g} "
         f"(Euclidean), {veil.typical.pair:.4g} (in the guarantee's distance)",
         "versions": ", ".join(f"{name} {number}" for name, number in origin.versions.items()),
     }
+
+
+def _budget(veil: Veil) -> str:
+    if veil.epsilon is None:
+        return "none kept; name one"
+    metric = veil.mechanism_at(veil.epsilon).guarantee().metric
+    return f"epsilon {veil.epsilon:.6g} per unit of {metric} (what that promises: vecveil guarantee)"
 
 
 def _concept(summary: Any) -> str:

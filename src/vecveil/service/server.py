@@ -11,6 +11,7 @@ import uvicorn
 
 from vecveil.core.errors import InvalidInputError
 from vecveil.service.app import create_app
+from vecveil.service.clients import Clients
 from vecveil.service.figures import LOGGER, JsonLines
 from vecveil.service.gateway import Gateway
 
@@ -29,17 +30,22 @@ def is_local(host: str) -> bool:
         return host == "localhost"
 
 
+def require_guarded(clients: Clients, host: str) -> None:
+    """Raise if others could reach a gateway that asks for no keys."""
+    if clients.open and not is_local(host):
+        raise InvalidInputError(
+            f"{host} can be reached by others, and no bearer keys are set: name a file of clients "
+            "(vecveil client new), or serve on 127.0.0.1"
+        )
+
+
 def serve(gateway: Gateway, *, host: str, port: int) -> None:
     """Serve until asked to stop; requests in work are finished first.
 
     Raises:
         InvalidInputError: If others could reach a gateway that asks for no keys.
     """
-    if gateway.clients.open and not is_local(host):
-        raise InvalidInputError(
-            f"{host} can be reached by others, and no bearer keys are set: name a file of clients "
-            "(vecveil client new), or serve on 127.0.0.1"
-        )
+    require_guarded(gateway.clients, host)
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(JsonLines())
     LOGGER.addHandler(lines)

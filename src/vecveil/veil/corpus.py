@@ -55,6 +55,8 @@ def _has_text(text: Any, row: int, *, skip_empty: bool) -> bool:
         return True
     if skip_empty:
         return False
+    if text is not None and not isinstance(text, str):
+        raise InvalidRowError(row, f"has no text, but {type(text).__name__}")
     raise InvalidRowError(row, "has no text; leave such rows out with skip_empty=True (--skip-empty)")
 
 

@@ -101,7 +101,7 @@ def test_a_seed_is_told_to_be_not_private(run: CommandLine, table: Path) -> None
     [
         (("--key", "none.key"), ("no key file none.key", "vecveil key new")),
         (("--key", "open.key"), ("open.key can be read by others", "chmod 600")),
-        (("--key", "in.parquet"), ("in.parquet",)),
+        (("--key", "in.parquet"), ("in.parquet is no key file",)),
         (("--key", "a.key", "--seed", "3"), ("key", "seeded", "both")),
         (("--id-column", "ids"), ("unknown column 'ids'", "did you mean 'id'")),
         (("--id-column", "vector"), ("'vector' must hold text or whole numbers",)),
@@ -120,6 +120,14 @@ def test_a_wrong_option_is_refused_and_nothing_is_written(
     outcome = run("protect", "a.veil", "in.parquet", "out.parquet", *options)
     check_refusal(outcome, *named)
     assert "secret" not in outcome.err
+    assert listing(table) == before
+
+
+def test_an_output_that_is_a_folder_is_refused_before_anything_is_released(run: CommandLine, table: Path) -> None:
+    Path("out.npy").mkdir()
+    before = listing(table)
+    outcome = run("protect", "a.veil", "in.parquet", "out.npy", "--overwrite", "--ledger", "book.sqlite")
+    check_refusal(outcome, "out.npy is a folder")
     assert listing(table) == before
 
 

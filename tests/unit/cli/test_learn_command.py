@@ -123,8 +123,9 @@ def test_what_is_no_veil_is_never_replaced(
     (corpus / "old").mkdir()
     (corpus / "old" / "thesis.tex").write_text("years of it")
     before = listing(corpus)
-    options = ("--embedder", model_folder, "--shape", "uniform")
+    options = ("--embedder", model_folder, "--shape", "uniform", "--ledger", "none.sqlite")
     check_refusal(run("learn", "concept.toml", "notes.txt", *options, "--out", *out), named)
+    # Refused before anything is learned: no ledger was opened, and no release of the texts is on record.
     assert listing(corpus) == before
 
 

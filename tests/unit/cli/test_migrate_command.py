@@ -40,6 +40,8 @@ def test_a_shadow_is_made_compared_and_swapped_when_told_to(run: CommandLine, pl
     assert "left out: body" in made.err
     assert "went along: more.page, more.topic" in made.err
     assert "next: compare with --queries FILE, or swap with --swap" in made.err
+    assert "noise-to-signal" in made.err
+    assert "under which assumptions: vecveil guarantee" in made.err
     compared = run(*BASE, "--queries", "queries.txt", "--k", 3)
     assert f"({ROWS} of them by an earlier run)" in compared.err
     assert compared.out.startswith("recall@3 ")
@@ -74,7 +76,7 @@ def test_the_clean_rows_are_deleted_when_that_is_meant(run: CommandLine, place: 
     ("options", "named"),
     [
         ((), "--key FILE"),
-        (("--key", "a.key", "--fresh-noise"), "--fresh-noise"),
+        (("--key", "a.key", "--fresh-noise"), "got --fresh-noise and --key"),
         (("--key", "a.key", "--swap", "--queries", "queries.txt"), "compare first"),
         (("--key", "a.key", "--swap"), "there is no notes-vecveil"),
         (("--key", "a.key", "--swap", "--drop-backup", "--yes"), "by itself"),

@@ -8,6 +8,7 @@ from support.embedders import WordEmbedder
 from support.travel_notes import travel_notes
 
 from vecveil.attacks.priors.prior import load_prior
+from vecveil.cli.main import commands
 from vecveil.cli.prior import prior
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 
@@ -24,7 +25,9 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(prior, [str(argument) for argument in arguments], catch_exceptions=False)
+    # With the settings of all commands: Click remembers a command's own help as it is first asked for.
+    settings = commands.context_settings
+    return CliRunner().invoke(prior, [str(argument) for argument in arguments], catch_exceptions=False, **settings)
 
 
 def test_a_prior_is_trained_and_its_loss_is_shown(notes: Path, tmp_path: Path) -> None:

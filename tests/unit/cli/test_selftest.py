@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from vecveil.cli.main import commands
 from vecveil.cli.selftest import selftest
 from vecveil.core.errors import InvalidInputError
 from vecveil.testing.selftest import SelfTest, SelfTestResult
@@ -48,7 +49,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(selftest, [str(argument) for argument in arguments], catch_exceptions=False)
+    # With the settings of all commands: Click remembers a command's own help as it is first asked for.
+    settings = commands.context_settings
+    return CliRunner().invoke(selftest, [str(argument) for argument in arguments], catch_exceptions=False, **settings)
 
 
 def test_a_pass_shows_bounds_promises_and_canaries_and_ends_with_0(told: dict[str, object]) -> None:
