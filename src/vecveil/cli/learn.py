@@ -163,6 +163,12 @@ def learn(
     show_veil(veil)
     if found is not None:
         output().print(calibration_table(found))
+        if not tasks:
+            click.echo(
+                "utility is search apart from the concept; what an audit calls neighbours counts texts that were near "
+                "because of the concept too, and falls further",
+                err=True,
+            )
     click.echo(f"veil written to {out}", err=True)
 
 

@@ -108,7 +108,7 @@ class Veil:
         # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
         model = self.embedder(embedder)
         vectors = embed_texts(model, texts, alone=protection.keyed, progress=progress)
-        if ledger is None and not protection.keyed:
+        if ledger is None and not protection.keyed and ids is None:
             return protection.release(vectors)
         known = None if ids is None else id_bytes(ids)
         records = RecordBatch.of(text_contents(texts), known, seen=seen_contents(model, texts, vectors))
@@ -140,7 +140,7 @@ class Veil:
             first_row: Number of the first row in an error, where `vectors` are a part of something larger.
         """
         protection = self.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
-        if ledger is None and not protection.keyed:
+        if ledger is None and not protection.keyed and ids is None:
             return protection.release(vectors, first_row=first_row)
         # What is in them is looked at before they are released, and nothing is recorded before that.
         clean = rows_of(vectors, dimensions=self.fingerprint.dimensions)

@@ -228,6 +228,14 @@ def test_a_pinned_model_is_trusted_with_the_last_bits() -> None:
     np.testing.assert_allclose(one, other, atol=1e-4)
 
 
+def test_ids_are_counted_without_a_key_or_a_ledger_too() -> None:
+    veil = made_veil(epsilon=20.0)
+    with pytest.raises(InvalidInputError, match="got 1 ids for 2 records"):
+        veil.perturb(unit_vectors(2), ids=["a"])
+    with pytest.raises(InvalidInputError, match="got 1 ids for 2 records"):
+        veil.protect(["one text", "another text"], embedder=WordEmbedder(), ids=["a"])
+
+
 class Lower(WordEmbedder):
     """A pinned model that doesn't see upper case."""
 
