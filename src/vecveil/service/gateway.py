@@ -161,7 +161,7 @@ def _address(guard: Guard, settings: Settings) -> str | None:
 
 def _upstream(guard: Guard, address: str | None, settings: Settings) -> Upstream:
     if address is None:
-        return LocalUpstream(guard.model, alone=guard.protection.keyed, decode=TokenReader(settings.encoding))
+        return LocalUpstream(guard.model, keyed=guard.protection.keyed, decode=TokenReader(settings.encoding))
     return RemoteUpstream(
         address,
         model=settings.upstream_model or guard.opened_veil.fingerprint.model,

@@ -19,12 +19,13 @@ class LocalUpstream:
 
     Args:
         model: The veil's model.
-        alone: Whether each text is embedded by itself, so that keyed noise comes out the same in any batch.
+        keyed: Whether noise depends on what the model sees. Each text is embedded by itself then, so that it comes out
+            the same in any batch.
         decode: Turns arrays of tokens into texts.
     """
 
-    def __init__(self, model: Embedder, *, alone: bool, decode: Callable[[list[int]], str]) -> None:
-        self._model, self._alone, self._decode = model, alone, decode
+    def __init__(self, model: Embedder, *, keyed: bool, decode: Callable[[list[int]], str]) -> None:
+        self._model, self._keyed, self._decode = model, keyed, decode
         # Models use all cores by themselves, and are not made to be called by two threads at once.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="model")
 
@@ -39,14 +40,15 @@ class LocalUpstream:
     def _embedded(self, inputs: list[str] | list[list[int]]) -> Answer:
         texts = [one if isinstance(one, str) else self._text(one) for one in inputs]
         try:
-            vectors = embed_texts(self._model, texts, alone=self._alone)
+            vectors = embed_texts(self._model, texts, alone=self._keyed)
         except VecveilError:
             # What it says may hold parts of a text.
             raise RefusedError(500, "the model could not embed the input", code="model_error") from None
+        contents = contents_of(texts)
         return Answer(
             vectors=vectors,
-            contents=contents_of(texts),
-            seen=seen_contents(self._model, texts, vectors),
+            contents=contents,
+            seen=seen_contents(self._model, texts, vectors) if self._keyed else contents,
             tokens=self._tokens(texts),
         )
 

@@ -125,7 +125,7 @@ class Guard:
         # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
         vectors = embed_texts(self.model, texts, alone=self.protection.keyed, progress=progress)
         names = None if ids is None else id_bytes(ids)
-        seen = seen_contents(self.model, texts, vectors)
+        seen = seen_contents(self.model, texts, vectors) if self.protection.keyed else None
         return self.release(vectors, RecordBatch.of(text_contents(texts), names, seen=seen))
 
     def embedded(

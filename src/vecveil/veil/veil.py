@@ -111,7 +111,9 @@ class Veil:
         if ledger is None and not protection.keyed and ids is None:
             return protection.release(vectors)
         known = None if ids is None else id_bytes(ids)
-        records = RecordBatch.of(text_contents(texts), known, seen=seen_contents(model, texts, vectors))
+        # Fresh noise depends on nothing.
+        seen = seen_contents(model, texts, vectors) if protection.keyed else None
+        records = RecordBatch.of(text_contents(texts), known, seen=seen)
         return recorded_release(protection, vectors, records, _journal(protection, ledger))
 
     def perturb(

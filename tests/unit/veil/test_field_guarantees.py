@@ -262,6 +262,18 @@ def test_texts_that_a_model_cannot_tell_apart_have_one_noise(tmp_path: Path, led
     assert len({row.tobytes() for row in apart}) == 3
 
 
+def test_fresh_noise_asks_for_nothing_that_a_model_sees(ledger: Ledger) -> None:
+    class Silent(Lower):
+        def inputs(self, texts: Sequence[str]) -> list[bytes]:
+            raise AssertionError(f"asked for {len(texts)} texts")
+
+    veil, texts = made_veil(epsilon=20.0), ["one text", "another text"]
+    assert veil.protect(texts, embedder=Silent(), ledger=ledger).shape == (2, 8)
+    assert Guard(veil, epsilon=20.0, embedder=Silent(), ledger=ledger).texts(texts).shape == (2, 8)
+    with pytest.raises(AssertionError, match="asked for 2 texts"):
+        veil.protect(texts, embedder=Silent(), key=KEY)
+
+
 def test_a_file_of_texts_from_an_unpinned_embedder_keeps_its_limit(tmp_path: Path, ledger: Ledger) -> None:
     veil = made_veil(epsilon=20.0)
     (tmp_path / "notes.txt").write_text("\n".join(f"a text with the number {number}" for number in range(ROWS)))
