@@ -8,7 +8,7 @@ export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test bench check format lock clean
+.PHONY: demo test unit smoke bench check format lock clean
 
 demo: $(VENV)/installed
 	$(BIN)/vecveil demo
@@ -16,9 +16,18 @@ demo: $(VENV)/installed
 test: check $(VENV)/weights $(VENV)/browser $(VENV)/postgres $(VENV)/java
 	$(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile
 
+# Seconds each, without a server, a browser or a model.
+unit: $(VENV)/installed
+	$(BIN)/python -m pytest --numprocesses $(TESTERS) tests/unit
+
+# The wheel in a fresh environment, once with each extra.
+smoke: $(VENV)/installed
+	VECVEIL_SMOKE=base,$$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"], sep=",")') \
+		$(BIN)/python -m pytest tests/integration/test_wheel.py
+
 # Let the machine do nothing else meanwhile.
 bench: $(VENV)/installed
-	$(BIN)/vecveil bench --out docs
+	$(BIN)/python -m benchmarks --out docs
 
 check: $(VENV)/installed
 	$(BIN)/ruff check .

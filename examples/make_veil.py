@@ -4,8 +4,8 @@ from pathlib import Path
 
 import vecveil as vv
 from vecveil import samples
-from vecveil.artifacts.key_file import write_key
 from vecveil.core.key import Key
+from vecveil.files.key_file import write_key
 
 texts = [sentence.text for sentence in samples.clinical_sentences(600)]
 veil = vv.learn(vv.load_concept(samples.concept_path()), texts, embedder="minilm")

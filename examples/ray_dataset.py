@@ -5,7 +5,7 @@ from pathlib import Path
 import ray
 
 import vecveil as vv
-from vecveil.integrations.parts import Columns
+from vecveil.integrations.engines import Columns
 from vecveil.integrations.ray import protect_dataset
 
 here = Path.cwd()  # workers have a folder of their own, so that they need whole paths

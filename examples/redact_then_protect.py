@@ -10,4 +10,4 @@ notes = [
 ]
 redacted = [people.remove(note) for note in notes]
 print(redacted[0])
-print(guard.texts(redacted).shape)
+print(guard.protect_texts(redacted).shape)

@@ -3,10 +3,10 @@
 import os
 
 import vecveil as vv
-from vecveil.integrations.sentence_transformers import load_veiled, veiled
+from vecveil.integrations.sentence_transformers import load_veiled, veil_model
 
 guard = vv.Guard("patients.veil", noise_ratio=0.5, key="patients.key", ledger="default")
-protected = veiled(guard)  # or veiled(guard, SentenceTransformer("…")), if that is the veil's model
+protected = veil_model(guard)  # or veil_model(guard, SentenceTransformer("…")), if that is the veil's model
 protected.save_pretrained("veiled-model")
 
 os.environ["VECVEIL_KEY"] = "patients.key"  # the folder holds the veil, never the key

@@ -5,7 +5,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import vecveil as vv
-from vecveil.integrations.parts import Columns
+from vecveil.integrations.engines import Columns
 from vecveil.integrations.spark import protect_frame
 
 here = Path.cwd()  # workers have a folder of their own, so that they need whole paths

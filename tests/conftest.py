@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.command_line import CommandLine
-from support.postgres import PostgresServer, running_postgres
 from support.tiny_model import write_tiny_model
 from support.veils import PRIVATE_WORD
 
@@ -55,17 +53,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A real PostgreSQL server."""
-    with running_postgres() as server:
-        yield server
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a ledger can be made: a path where there is none, and the URL of a database where there is none."""
-    if request.param == "sqlite":
-        return str(tmp_path / "books" / "ledger.sqlite")
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return server.without_ledger()
+@pytest.fixture
+def ledger_place(tmp_path: Path) -> str:
+    """A path at which a ledger can be made; in `integration`, a database of PostgreSQL."""
+    return str(tmp_path / "books" / "ledger.sqlite")

@@ -12,7 +12,7 @@ COLUMNS = ("none", "redacted", "uniform", "hard-concrete:paper", "hard-concrete"
 
 
 def main() -> None:
-    """Print, for every model, concept and attack, what is read above chance behind each defence."""
+    """Print, for every model, concept and attack, what is read above chance behind each defense."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("level", type=float)

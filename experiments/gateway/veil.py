@@ -9,8 +9,8 @@ import numpy as np
 from vecveil.embedders import Fingerprint
 from vecveil.shapes import NoiseShape
 from vecveil.veil import Veil
+from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
-from vecveil.veil.typical import TypicalLengths
 
 DIMENSIONS, RELEASED = 384, 320
 
@@ -18,10 +18,10 @@ axes, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((DIMENSIONS, DIM
 variances = np.ones(DIMENSIONS)
 variances[RELEASED:] = np.inf
 Veil(
-    shape=NoiseShape(variances=variances, axes=axes, centre=np.zeros(DIMENSIONS)),
+    shape=NoiseShape(variances=variances, axes=axes, center=np.zeros(DIMENSIONS)),
     mechanism="mahalanobis",
-    fingerprint=Fingerprint(model="stub", revision="1", dimensions=DIMENSIONS, normalised=True),
-    typical=TypicalLengths(signal=1.0, pair=0.5, euclidean_pair=0.4),
+    fingerprint=Fingerprint(model="stub", revision="1", dimensions=DIMENSIONS, normalized=True),
+    typical=TypicalLengths(signal=1.0, pair=0.5, euclidean_pair=0.4, high_pair=0.9),
     provenance=Provenance(
         concept={"kind": "terms", "terms": 1},
         contrast="removal",

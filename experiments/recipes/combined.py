@@ -16,14 +16,13 @@ from dataclasses import dataclass
 import ironcore_alloy as alloy
 import numpy as np
 
+from reproduction.defenses import DefenseName
 from vecveil import samples
-from vecveil.audit.budgets import Budget
-from vecveil.audit.defences import Defence, Undefended
-from vecveil.audit.frontier.prepare import make_bench
+from vecveil.audit.defenses import Defense, Undefended
+from vecveil.audit.frontier import Workbench
 from vecveil.concepts import Passage, load_concept
 from vecveil.core.arrays import Embeddings, Matrix
-from vecveil.core.progress import silent
-from vecveil.reproduce.defences import DefenceName
+from vecveil.veil.budget import Budget
 
 ATTACKS = ("mlc,batch_size=256,epochs=60,patience=8", "nearest")
 NOISE_RATIO = 0.5
@@ -32,10 +31,10 @@ STORE = "notes"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chained:
-    """One defence after another."""
+    """One defense after another."""
 
-    first: Defence
-    then: Defence
+    first: Defense
+    then: Defense
 
     @property
     def noisy(self) -> bool:
@@ -47,11 +46,11 @@ class Chained:
         """The axes of the noise."""
         return self.first.axes if self.then.axes is None else self.then.axes
 
-    def release(
+    def protect(
         self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, *, times: int = 1
     ) -> Embeddings:
         """Return what comes out at the end."""
-        return self.then.release(passages, self.first.release(passages, clean, rng), rng, times=times)
+        return self.then.protect(passages, self.first.protect(passages, clean, rng), rng, times=times)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,15 +72,15 @@ class Encrypted:
         sdk = alloy.Standalone(alloy.StandaloneConfiguration(alloy.StandardSecrets(None, []), {}, secrets))
         return cls(client=sdk.vector())
 
-    def release(
+    def protect(
         self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, *, times: int = 1
     ) -> Embeddings:
         """Return the encrypted vectors, brought to the length of the clean ones: their scale is the key's."""
         del passages, rng, times
-        rows = asyncio.run(self._encrypted(clean))
+        rows = asyncio.run(self._encrypt(clean))
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(clean.dtype)
 
-    async def _encrypted(self, clean: Embeddings) -> Matrix:
+    async def _encrypt(self, clean: Embeddings) -> Matrix:
         tenant = alloy.AlloyMetadata.new_simple("tenant")
         found = []
         for row in clean:
@@ -98,10 +97,8 @@ def main() -> None:
     asked = parser.parse_args()
     texts = [Passage(sentence.text) for sentence in samples.clinical_sentences(asked.texts)]
     concept = load_concept(samples.concept_path())
-    bench = make_bench(
-        concept, texts, tasks=(), embedder="minilm", copies=2, near_copies=None, cache=None, progress=silent
-    )
-    veil = DefenceName(name="vecveil", budget=Budget(value=NOISE_RATIO, scale="noise-ratio"))
+    bench = Workbench.from_texts(concept, texts, embedder="minilm")
+    veil = DefenseName(name="vecveil", budget=Budget(value=NOISE_RATIO, scale="noise-ratio"))
 
     print("| what is stored | mlc | nearest |")
     print("| --- | ---: | ---: |")
@@ -111,7 +108,7 @@ def main() -> None:
             found = []
             for seed in range(asked.seeds):
                 protected, encrypted = veil.build(bench, seed), Encrypted.new()
-                defence: dict[str, Defence] = {
+                defense: dict[str, Defense] = {
                     "clean vectors": Undefended(),
                     "redacted": bench.redacted,
                     "protected": protected,
@@ -119,7 +116,7 @@ def main() -> None:
                     "encrypted": encrypted,
                     "protected, encrypted": Chained(first=protected, then=encrypted),
                 }
-                row = bench.attacked(attack, defence[name], seed)
+                row = bench.attack(attack, defense[name], seed)
                 found.append(row.leakage.value - row.chance)
             cells.append(f"{100 * np.mean(found):.1f} % ± {100 * np.std(found, ddof=1):.1f}")
         print(f"| {name} | {' | '.join(cells)} |", flush=True)

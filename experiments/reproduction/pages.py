@@ -1,4 +1,4 @@
-"""Put what `vecveil reproduce` wrote into the pages of docs/reproduction: pages.py OUT LABEL.
+"""Put what `python -m reproduction` wrote into the pages of docs/reproduction: pages.py OUT LABEL.
 
 LABEL names the run, such as `quick`. Tables go between the marks of each page, figures beside the pages, and every row
 as JSON to experiments/reproduction/results/LABEL. Sentences of the data are left out.
@@ -18,7 +18,7 @@ FIRST, LAST = "<!-- figures of {} -->", "<!-- end of {} -->"
 def main(out: Path, label: str) -> None:
     """Fill the pages."""
     kept = ROOT / "experiments" / "reproduction" / "results" / label
-    for folder in sorted(path.parent for path in out.glob("*/finding.json")):
+    for folder in sorted(path.parent for path in out.glob("*/result.json")):
         name = folder.name
         page = PAGES / f"{name}.md"
         text = page.read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def main(out: Path, label: str) -> None:
         shown = "\n".join(f"![{plot.stem}]({plot.stem}-{label}.svg)" for plot in plots)
         page.write_text(f"{before}{first}\n{body}\n{shown}\n{last}{after}", encoding="utf-8")
         (kept / name).mkdir(parents=True, exist_ok=True)
-        for file in (folder / "finding.json", folder / f"{name}.csv"):
+        for file in (folder / "result.json", folder / f"{name}.csv"):
             shutil.copy(file, kept / name / file.name)
         print(name)
 

@@ -1,4 +1,4 @@
-"""What a veil tells of the texts that it was learned on: members.py CONCEPT TEXTS [CACHE].
+"""Membership in the texts that a veil was learned on: members.py CONCEPT TEXTS [CACHE].
 
 Half of the texts are learned from, split so that near copies stay together. Someone who holds the veil asks of a
 candidate text how much of its vector lies along the directions that the veil leaves out, where a text that it was
@@ -13,16 +13,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from vecveil.audit.corpus import AuditCorpus
-from vecveil.audit.encoding import Memory
-from vecveil.audit.frontier.evidence import evidence
-from vecveil.audit.near_copies import near_groups
+from vecveil.audit.corpus import AuditCorpus, group_near_copies
+from vecveil.audit.embedding import MemoizedEmbedder
 from vecveil.concepts import load_concept
-from vecveil.core.progress import silent
 from vecveil.embedders import resolve_embedder
 from vecveil.shapes.canonical import Canonical
 from vecveil.veil import read_passages
-from vecveil.veil.fitting import fit
 
 SEEDS, RAREST, DIRECTIONS = range(5), (1, 2, 3, 5), (0, 20, 64)
 
@@ -30,9 +26,9 @@ SEEDS, RAREST, DIRECTIONS = range(5), (1, 2, 3, 5), (0, 20, 64)
 def main(concept_file: Path, texts_file: Path, cache: Path | None) -> None:
     """Print one row per number of directions and smallest number of texts that a word must be in."""
     passages = read_passages(texts_file, text_column="text", annotations_column=None, skip_empty=True)
-    embed = Memory(resolve_embedder("minilm", cache=cache), silent)
-    corpus = AuditCorpus.of(load_concept(concept_file), passages, embed)
-    groups = near_groups(corpus.clean, 0.75)
+    embed = MemoizedEmbedder(resolve_embedder("minilm", cache=cache))
+    corpus = AuditCorpus.from_texts(load_concept(concept_file), passages, embed)
+    groups = group_near_copies(corpus.clean, 0.75)
     private = np.array([bool(tokens) for tokens in corpus.tokens])
     lone = _holds_a_lone_word(corpus)
     print("| directions | rarest | left out | AUC | AUC, texts with a word of their own |")
@@ -43,10 +39,9 @@ def main(concept_file: Path, texts_file: Path, cache: Path | None) -> None:
             for seed in SEEDS:
                 rng = np.random.default_rng(seed)
                 member = (rng.permutation(groups.max() + 1) % 2 == 0)[groups]
-                pairs, labelled = evidence(corpus, np.flatnonzero(member).tolist())
-                learner = Canonical(directions=directions, rarest=rarest)
-                shape = fit(learner, pairs, labelled, rng, fill=False).shape
-                scores = _along(shape.axes[:, ~np.isfinite(shape.variances)], corpus.clean - shape.centre)
+                evidence = corpus.evidence(np.flatnonzero(member).tolist())
+                shape = Canonical(directions=directions, rarest=rarest).fit(evidence, rng).shape
+                scores = _along(shape.axes[:, ~np.isfinite(shape.variances)], corpus.clean - shape.center)
                 every.append(roc_auc_score(member[private], scores[private]))
                 own.append(roc_auc_score(member[lone], scores[lone]))
                 counts.append(shape.dimensions - shape.released)
@@ -62,8 +57,8 @@ def _holds_a_lone_word(corpus: AuditCorpus) -> np.ndarray:
     return np.array([any(texts[token.word] == 1 for token in tokens) for tokens in corpus.tokens])
 
 
-def _along(gone: np.ndarray, centred: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(centred @ gone, axis=1) / np.linalg.norm(centred, axis=1)
+def _along(gone: np.ndarray, centered: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(centered @ gone, axis=1) / np.linalg.norm(centered, axis=1)
 
 
 def _mean(values: list[float]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import os
 import re
 import runpy
@@ -10,15 +12,26 @@ from pathlib import Path
 import pytest
 
 from vecveil import samples
-from vecveil.cli.main import commands
-from vecveil.cli.reference import reference
+from vecveil.cli.main import SUMMARIES
+from vecveil.cli.reference import write_reference
 
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+WITH_EXAMPLES = [path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def test_the_page_of_commands_is_what_the_program_says() -> None:
-    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == reference()
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == write_reference()
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_examples_in_docstrings_run(path: Path) -> None:
+    name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+    # A module may have the name of a function that its folder exports, so that importing it gives the function.
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +46,7 @@ def test_the_readmes_commands_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\$ vecveil (\w+)", text, flags=re.MULTILINE))
     assert named
-    assert named <= set(commands.commands)
+    assert named <= set(SUMMARIES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -13,7 +13,7 @@ import torch
 
 from vecveil.attacks import ATTACKS, Attack, Recovery, Sample, TrainedAttack, build_attack
 from vecveil.attacks.mlc import Mlc
-from vecveil.attacks.nearest import NearestNeighbour
+from vecveil.attacks.nearest import NearestNeighbor
 from vecveil.core.arrays import Embeddings, Vector
 from vecveil.core.progress import Progress, silent
 from vecveil.testing.attacks import check_attack
@@ -43,7 +43,7 @@ SETTINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "boosted": [({}, {"rounds": 10, "landmarks": 20}), ({"most": 8, "components": 4, "leaves": 8}, {"rounds": 5})],
     "geia": [({**GEIA, "epochs": 40}, {"epochs": 3, "dropout": 0.1})],
     "mlc": [(MLC, {"epochs": 6}), ({**MLC, "hidden": (), "batch_size": 40, "rarest": 2}, {"epochs": 3})],
-    "nearest": [({}, {}), ({"embed": embed_words, "neighbours": 5}, {})],
+    "nearest": [({}, {}), ({"embed": embed_words, "neighbors": 5}, {})],
     "vec2text": [
         ({**VEC2TEXT, "steps": 0, "epochs": 40}, {"epochs": 3, "dropout": 0.1}),
         ({**VEC2TEXT, "steps": 1, "epochs": 20, "embed": embed_words}, {"epochs": 3, "dropout": 0.1}),
@@ -77,7 +77,7 @@ class Honest:
     releases: ClassVar[int] = 1
 
     def train(self, sample: Sample, held_out: Sample, rng: np.random.Generator, **_: Any) -> TrainedAttack:
-        return self.reading(NearestNeighbour().train(sample, held_out, rng))
+        return self.reading(NearestNeighbor().train(sample, held_out, rng))
 
     def reading(self, base: TrainedAttack) -> TrainedAttack:
         return Reader(base=base)

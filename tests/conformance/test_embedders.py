@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from langchain_core.embeddings.fake import DeterministicFakeEmbedding
 from pyarrow import parquet
 from support.embedding_server import EmbeddingServer
 from support.tiny_model import write_tiny_model
@@ -18,37 +19,33 @@ from vecveil.testing.embedders import SENTENCES, check_embedder
 
 
 @contextmanager
-def _packaged(name: str, _: Path) -> Iterator[str]:
-    yield name
-
-
-@contextmanager
-def _sentence_transformers(_: str, folder: Path) -> Iterator[str]:
+def _sentence_transformers(folder: Path) -> Iterator[str]:
     yield f"sentence-transformers:{write_tiny_model(folder / 'tiny')}"
 
 
 @contextmanager
-def _openvino(_: str, folder: Path) -> Iterator[str]:
+def _openvino(folder: Path) -> Iterator[str]:
     yield f"openvino:{write_tiny_model(folder / 'tiny')}"
 
 
 @contextmanager
-def _openai(_: str, __: Path) -> Iterator[str]:
+def _openai(_: Path) -> Iterator[str]:
     with EmbeddingServer().running() as server:
         yield f"openai:toy@{server.base_url}"
 
 
 @contextmanager
-def _precomputed(_: str, folder: Path) -> Iterator[str]:
+def _precomputed(folder: Path) -> Iterator[str]:
     vectors = np.random.default_rng(0).standard_normal((len(SENTENCES), 6))
     path = folder / "vectors.parquet"
     parquet.write_table(pa.table({"text": list(SENTENCES), "vector": vectors.tolist()}), path)
     yield f"precomputed:{path}@toy"
 
 
-SPECS: dict[str, Callable[[str, Path], AbstractContextManager[str]]] = {
-    "minilm": _packaged,
-    "mpnet": _packaged,
+IN_INTEGRATION = ["minilm", "mpnet"]
+"""Embedders that need real weights."""
+
+SPECS: dict[str, Callable[[Path], AbstractContextManager[str]]] = {
     "openai": _openai,
     "openvino": _openvino,
     "precomputed": _precomputed,
@@ -58,12 +55,12 @@ SPECS: dict[str, Callable[[str, Path], AbstractContextManager[str]]] = {
 
 @pytest.fixture
 def embedder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Embedder]:
-    with SPECS[request.param](request.param, tmp_path) as spec:
+    with SPECS[request.param](tmp_path) as spec:
         yield resolve_embedder(spec)
 
 
 def test_every_registered_embedder_is_checked() -> None:
-    assert sorted(SPECS) == EMBEDDERS.names()
+    assert sorted([*SPECS, *IN_INTEGRATION]) == EMBEDDERS.names()
 
 
 @pytest.mark.parametrize("embedder", SPECS, indirect=True)
@@ -78,15 +75,26 @@ def test_a_cached_embedder_keeps_the_contract(embedder: Embedder, tmp_path: Path
     np.testing.assert_allclose(cached.embed(SENTENCES), embedder.embed(SENTENCES), atol=1e-5)
 
 
+def test_a_model_in_memory_keeps_the_contract(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    check_embedder(resolve_embedder(SentenceTransformer(str(write_tiny_model(tmp_path / "tiny")), device="cpu")))
+
+
+def test_a_langchain_object_and_a_function_keep_the_contract() -> None:
+    check_embedder(resolve_embedder(DeterministicFakeEmbedding(size=8)))
+    check_embedder(resolve_embedder(lambda texts: [[len(text), ord(text[0])] for text in texts]))
+
+
 @dataclass
 class Honest:
     """Gives a text its length and its first letter."""
 
-    normalised: bool = False
+    normalized: bool = False
 
     @property
     def fingerprint(self) -> Fingerprint:
-        return Fingerprint(model="honest", revision="1", dimensions=2, normalised=self.normalised)
+        return Fingerprint(model="honest", revision="1", dimensions=2, normalized=self.normalized)
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         return np.array([[len(text), ord(text[0])] for text in texts], dtype=np.float32).reshape(-1, 2)
@@ -145,7 +153,7 @@ def test_the_contract_lets_an_honest_embedder_pass() -> None:
     [
         (DoublePrecision(), "vectors are float32"),
         (WrongDimensions(), "as long as the fingerprint says"),
-        (Honest(normalised=True), "length one as the fingerprint says"),
+        (Honest(normalized=True), "length one as the fingerprint says"),
         (FlatWhenEmpty(), "no texts give no rows"),
         (Sorting(), "order of the texts"),
         (Mixing(), "alone and among others"),

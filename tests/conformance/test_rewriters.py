@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from vecveil.concepts import Passage, terms
-from vecveil.concepts.redaction import Remove
-from vecveil.concepts.rewriting import REWRITERS, build_rewriter
+from vecveil.concepts.rewriting import REWRITERS, Remove, build_rewriter
 from vecveil.testing.rewriters import check_rewriter
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "random-replacement": [{}, {"rounds": 1}],
     "remove": [{}],
-    "remove-pii": [{}, {"mask": ""}, {"entities": ("PERSON",), "score": 0.8, "mask": "someone"}],
     "semantic-replacement": [{}],
 }
+
+IN_INTEGRATION = ["remove-pii"]
+"""Rewriters that need real weights."""
 
 _COUNT = count()
 _CONCEPT = terms("Angela Merkel", "Barack Obama")
@@ -30,10 +31,10 @@ _TEXTS = {
 
 
 def test_every_registered_rewriter_is_covered() -> None:
-    assert set(SETTINGS) == set(REWRITERS.names())
+    assert sorted([*SETTINGS, *IN_INTEGRATION]) == REWRITERS.names()
 
 
-@pytest.mark.parametrize("name", REWRITERS.names())
+@pytest.mark.parametrize("name", SETTINGS)
 def test_rewriter_keeps_the_contract(name: str) -> None:
     for settings in SETTINGS[name]:
         check_rewriter(build_rewriter(name, settings), _CONCEPT, **_TEXTS)

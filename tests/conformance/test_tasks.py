@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from support.mteb_tasks import SharedWordsSTS, TopicClustering, TopicRetrieval, loaded
-from support.tasks import DOCUMENTS, JUDGEMENTS, PAIRS, QUERIES, TEXTS
+from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
 
 from vecveil.testing.tasks import WordEncoder, check_task
-from vecveil.utility import UTILITY_TASKS, Encoder, Neighbours, Protected, Retrieval, Sts, TaskScores, UtilityTask
+from vecveil.utility import UTILITY_TASKS, Encoder, Neighbors, Protected, Retrieval, Sts, TaskScores, UtilityTask
 from vecveil.utility.mteb import Mteb
 
 FIRST, SECOND, SCORES = zip(*PAIRS, strict=True)
-RETRIEVAL = Retrieval(queries=QUERIES, documents=DOCUMENTS, judgements=JUDGEMENTS)
+RETRIEVAL = Retrieval(queries=QUERIES, documents=DOCUMENTS, judgments=JUDGMENTS)
 ONLY_BOTH: Sequence[Protected] = ("both",)
 
 TASKS: dict[str, list[Callable[[], UtilityTask]]] = {
     "mteb": [lambda: Mteb(task=loaded(TopicRetrieval))],
-    "neighbours": [
-        lambda: Neighbours(texts=TEXTS, neighbours=4),
-        lambda: Neighbours(texts=TEXTS, neighbours=2, queries=9),
+    "neighbors": [
+        lambda: Neighbors(texts=TEXTS, neighbors=4),
+        lambda: Neighbors(texts=TEXTS, neighbors=2, queries=9),
     ],
     "retrieval": [
         lambda: RETRIEVAL,
@@ -111,7 +111,7 @@ class Unasked(Honest):
     def score(self, encoder: Encoder) -> TaskScores:
         if self.protected != "documents":
             return super().score(encoder)
-        encoder.released(tuple(DOCUMENTS.values()))
+        encoder.embed_released(tuple(DOCUMENTS.values()))
         return super().score(WordEncoder())
 
 

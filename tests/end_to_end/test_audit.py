@@ -14,26 +14,26 @@ import pytest
 from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.corpora import CITIES, ILLNESSES, QUICK, TOY_CONCEPT, toy_texts, write_toy_place
 
-from vecveil.attacks.training.loop import one_thread
-from vecveil.audit import AuditFolder
+from vecveil.attacks.training import one_thread
+from vecveil.audit import RESULTS, AuditResult, Experiment
 
 PRIVATE = ILLNESSES + CITIES
-AUDIT = ("audit", "a.veil", "notes.txt", "--concept", "concept.toml", "--defence", "veil", "--noise-ratio", "1")
+AUDIT = ("audit", "a.veil", "notes.txt", "--concept", "concept.toml", "--defense", "veil", "--noise-ratio", "1")
 NEAREST = (*AUDIT, "--releases", "1", "--out", "out")
 
 SLOW_CELLS = """
 import time
-from vecveil.audit.folder import AuditFolder
-keep = AuditFolder.keep
+from vecveil.audit import Experiment
+keep = Experiment._keep
 def slow(*arguments):
     keep(*arguments)
     time.sleep(0.5)
-AuditFolder.keep = slow
+Experiment._keep = slow
 """
 
 SLOW_TRAINING = """
 import time
-from vecveil.attacks.training.checkpoint import Checkpoint
+from vecveil.attacks.checkpoint import Checkpoint
 save = Checkpoint.save
 def slow(*arguments):
     save(*arguments)
@@ -70,7 +70,7 @@ def _timeless(path: Path) -> Any:
 def test_a_killed_audit_goes_on_where_it_was_and_ends_in_the_same_results(run: CommandLine, place: Path) -> None:
     process = start(*NEAREST, before=SLOW_CELLS)
     _wait(process, lambda: len(_cells()) >= 2)
-    check_refusal(run(*NEAREST), "another audit is at work in out")
+    check_refusal(run(*NEAREST), "another process is at work in out")
     process.send_signal(signal.SIGKILL)
     process.communicate()
     kept = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in _cells()}
@@ -136,18 +136,18 @@ def test_the_whole_way_with_every_attack_and_task(run: CommandLine, work: Path, 
     # Threads cost more than they bring in networks this small, and many times more on a busy machine.
     with one_thread():
         outcome = run(
-            *("audit", "a.veil", "notes.txt", "--out", "audit", "--epsilon", "10", "--scale", "paper"),
+            *("audit", "a.veil", "notes.txt", "--out", "audit", "--paper-epsilon", "10"),
             *(part for attack in attacks for part in ("--attack", attack)),
-            *("--attack", 'averaging,releases=2,settings={"epochs": 2}', "--defence", "veil"),
-            *("--task", "sts:pairs.csv", "--task", "retrieval:beir", "--task", "neighbours", "--baseline", "remove"),
+            *("--attack", 'averaging,releases=2,settings={"epochs": 2}', "--defense", "veil"),
+            *("--task", "sts:pairs.csv", "--task", "retrieval:beir", "--task", "neighbors", "--baseline", "remove"),
         )
     assert outcome.code == 0, outcome.err
-    result = AuditFolder(work / "audit").result()
+    result = Experiment(work / "audit").read(RESULTS, AuditResult)
     names = ["mlc", "geia", "vec2text", "averaging", "nearest"]
-    assert [(row.setting.defence, row.attack) for row in result.attacks] == [
-        (defence, name) for defence in ("none", "veil", "remove") for name in names
+    assert [(row.setting.defense, row.attack) for row in result.attacks] == [
+        (defense, name) for defense in ("none", "veil", "remove") for name in names
     ]
-    assert {row.task for row in result.tasks} == {"sts:pairs.csv", "retrieval:beir", "neighbours"}
+    assert {row.task for row in result.tasks} == {"sts:pairs.csv", "retrieval:beir", "neighbors"}
     assert [verdict.setting.asked for verdict in result.verdicts] == ["ε = 10 (paper's scale)"]
     page = (work / "audit" / "report.html").read_text()
     assert all(name in page for name in names)
@@ -165,4 +165,4 @@ def test_texts_longer_than_the_model_takes_are_audited(run: CommandLine, work: P
     assert learned.code == 0, learned.err
     outcome = run(*NEAREST)
     assert outcome.code == 0, outcome.err
-    assert AuditFolder(work / "out").result().corpus["texts"] == 150
+    assert Experiment(work / "out").read(RESULTS, AuditResult).corpus["texts"] == 150

@@ -15,7 +15,7 @@ from support.command_line import CommandLine, check_refusal, finished, listing, 
 from support.tiny_model import write_tiny_model
 from support.veils import PRIVATE_WORD, unit_vectors
 
-from vecveil.artifacts.vectors import column_of
+from vecveil.files.vectors import to_vector_column
 
 CALM, ILL = "All was calm today.", f"One had {PRIVATE_WORD} today."
 
@@ -115,7 +115,7 @@ VECTORS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "infinite": (_spoilt(3, -np.inf), ("NaN or infinite numbers, first in row 3",)),
     "zero": (_spoilt(2, 0), ("zero vector, first in row 2",)),
     "another dimension": (unit_vectors(6, 5), ("must have 16 dimensions, got 5",)),
-    "not normalised": (7 * unit_vectors(6, 16), ("length 1", "row 0")),
+    "not normalized": (7 * unit_vectors(6, 16), ("length 1", "row 0")),
     "flat": (unit_vectors(6, 16)[0], ("shape (16,)",)),
     "whole numbers": (np.ones((2, 16), dtype=np.int64), ("int64",)),
     "no rows": (np.empty((0, 16), dtype=np.float32), ("no rows",)),
@@ -161,8 +161,8 @@ def test_ragged_and_missing_vectors_are_refused(
         (("--epsilon", "eight"), ("'eight'",)),
         (("--epsilon", "1e-300"), ("epsilon", "1e-300")),
         (("--noise-ratio", "-1"), ("noise ratio", "-1.0")),
-        (("--epsilon", "9", "--noise-ratio", "1"), ("not both",)),
-        ((), ("--epsilon or --noise-ratio",)),
+        (("--epsilon", "9", "--noise-ratio", "1"), ("give one budget",)),
+        ((), ("a budget must be given (epsilon, noise_ratio or paper_epsilon)",)),
         (("--epsilon", "9", "--batch-rows", "0"), ("--batch-rows", "0")),
         (("--epsilon", "9", "--batch-rows", "many"), ("'many'",)),
         (("--epsilon", "9", "--text-column", "txt"), ("'txt'", "did you mean 'text'")),
@@ -217,7 +217,7 @@ def test_a_veil_is_not_used_with_another_model_or_revision(
     before = listing(place)
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     revision = write_tiny_model(elsewhere / model_folder.name, seed=1)
-    other = write_tiny_model(elsewhere / "other", normalise=False)
+    other = write_tiny_model(elsewhere / "other", normalize=False)
     base = ("protect", "a.veil", "good.jsonl", "out.parquet", "--epsilon", "9", "--embedder")
     check_refusal(run(*base, revision), "another embedder", "revision", hidden=[PRIVATE_WORD])
     check_refusal(run(*base, other), "another embedder", "model 'small' against 'other'", hidden=[PRIVATE_WORD])
@@ -240,7 +240,7 @@ def test_a_text_that_has_no_precomputed_vector_is_refused_by_its_number_in_the_f
 ) -> None:
     texts = [f"Note {number} on {PRIVATE_WORD}." for number in range(4)] + [CALM, "Nothing."]
     known = [*texts, *(f"Note {number} on." for number in range(4))]
-    pq.write_table(pa.table({"text": known, "vector": column_of(unit_vectors(10))}), place / "known.parquet")
+    pq.write_table(pa.table({"text": known, "vector": to_vector_column(unit_vectors(10))}), place / "known.parquet")
     (place / "in.txt").write_text("\n".join(texts))
     spec = "precomputed:known.parquet@elsewhere"
     learned = run("learn", "concept.toml", "in.txt", "--out", "b.veil", "--embedder", spec, "--shape", "uniform")

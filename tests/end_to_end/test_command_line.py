@@ -15,12 +15,12 @@ from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
 
 from vecveil import samples
-from vecveil.artifacts.vectors import column_of
 from vecveil.attacks import mlc
-from vecveil.attacks.training.schedule import Schedule
-from vecveil.audit import AuditFolder
+from vecveil.attacks.training import Schedule
+from vecveil.audit import RESULTS, AuditResult, Experiment
 from vecveil.concepts import terms
 from vecveil.embedders import Fingerprint, resolve_embedder
+from vecveil.files.vectors import to_vector_column
 from vecveil.veil import Veil
 
 BUDGET = ("--epsilon", "1e6")
@@ -103,7 +103,7 @@ def test_types_of_other_columns_stay(run: CommandLine, work: Path, learned_folde
             "text": [f"one {PRIVATE_WORD}", "two"],
             "tags": pa.array([["a"], None]),
             "entities": spans,
-            "old": column_of(unit_vectors(2, 16)),
+            "old": to_vector_column(unit_vectors(2, 16)),
         }
     )
     pq.write_table(table, work / "notes.parquet")
@@ -121,7 +121,7 @@ def test_types_of_other_columns_stay(run: CommandLine, work: Path, learned_folde
 def test_vectors_are_protected_without_their_texts(
     run: CommandLine, work: Path, learned_folder: Path, private_texts: list[str], clean: Any
 ) -> None:
-    pq.write_table(pa.table({"text": private_texts, "embedding": column_of(clean)}), work / "in.parquet")
+    pq.write_table(pa.table({"text": private_texts, "embedding": to_vector_column(clean)}), work / "in.parquet")
     outcome = run("protect", learned_folder, "in.parquet", "out.parquet", *BUDGET, "--vector-column", "embedding")
     assert outcome.code == 0, outcome.err
     table = pq.read_table(work / "out.parquet")
@@ -145,7 +145,7 @@ def test_two_runs_draw_different_noise_at_the_budget_of_the_veil(run: CommandLin
     label = json.loads((work / "one.npy.json").read_text())
     assert label["epsilon"] == 20.0
     ratio = float(np.linalg.norm(one - unit_vectors(50), axis=1).mean())
-    assert ratio == pytest.approx(made_veil().guarantee(epsilon=20.0).dials.noise_ratio, rel=0.3)
+    assert ratio == pytest.approx(made_veil().guarantee(epsilon=20.0).readings.noise_ratio, rel=0.3)
 
 
 def test_the_whole_way_with_a_real_model(run: CommandLine, work: Path) -> None:
@@ -189,8 +189,8 @@ def test_the_demo_goes_the_whole_way_and_keeps_it(
     audited = {path.name for path in (work / "kept" / "audit").iterdir()}
     assert {"plan.json", "results.json", "examples.json", "report.html", "tables.md", "attacks.csv"} <= audited
     assert pq.read_table(work / "kept" / "protected.parquet").num_rows == 500
-    result = AuditFolder(work / "kept" / "audit").result()
-    assert [row.setting.defence for row in result.tasks].count("laplace") == 3 * 2
+    result = Experiment(work / "kept" / "audit").read(RESULTS, AuditResult)
+    assert [row.setting.defense for row in result.tasks].count("laplace") == 3 * 2
     assert result.corpus["texts"] == 500
     assert (work / "table.svg").read_text().startswith("<svg")
     assert Veil.load(work / "kept" / "demo.veil").provenance.pairs > 100
@@ -217,7 +217,7 @@ def _check_demo_again(run: CommandLine, work: Path, options: tuple[str, ...]) ->
 
 def test_a_large_file_of_vectors_is_never_in_memory_as_a_whole(work: Path) -> None:
     rows, dimensions = 200_000, 64
-    free = Fingerprint(model="words", revision="1", dimensions=dimensions, normalised=False)
+    free = Fingerprint(model="words", revision="1", dimensions=dimensions, normalized=False)
     made_veil(dimensions=dimensions, fingerprint=free).save(work / "a.veil")
     vectors = np.random.default_rng(0).standard_normal((rows, dimensions), dtype=np.float32)
     np.save(work / "large.npy", vectors)
@@ -260,7 +260,9 @@ MISSING = {
 @pytest.mark.parametrize("package", MISSING)
 def test_a_missing_package_names_the_extra_that_brings_it(work: Path, private_texts: list[str], package: str) -> None:
     known = [*private_texts, *map(terms(PRIVATE_WORD).remove, private_texts)]
-    pq.write_table(pa.table({"text": known, "vector": column_of(WordEmbedder().embed(known))}), work / "known.parquet")
+    pq.write_table(
+        pa.table({"text": known, "vector": to_vector_column(WordEmbedder().embed(known))}), work / "known.parquet"
+    )
     (work / "notes.txt").write_text("\n".join(private_texts))
     (work / "concept.toml").write_text(f'[[part]]\nkind = "terms"\nterms = ["{PRIVATE_WORD}"]\n')
     (work / "entities.toml").write_text('[[part]]\nkind = "entities"\nlabels = ["PERSON"]\n')
@@ -279,7 +281,9 @@ def test_learning_a_uniform_shape_from_vectors_made_elsewhere_needs_no_torch(
     work: Path, private_texts: list[str]
 ) -> None:
     known = [*private_texts, *map(terms(PRIVATE_WORD).remove, private_texts)]
-    pq.write_table(pa.table({"text": known, "vector": column_of(WordEmbedder().embed(known))}), work / "known.parquet")
+    pq.write_table(
+        pa.table({"text": known, "vector": to_vector_column(WordEmbedder().embed(known))}), work / "known.parquet"
+    )
     (work / "notes.txt").write_text("\n".join(private_texts))
     (work / "concept.toml").write_text(f'[[part]]\nkind = "terms"\nterms = ["{PRIVATE_WORD}"]\n')
     without = "import sys; sys.modules.update(dict.fromkeys(['torch', 'transformers', 'sklearn', 'scipy', 'spacy']))"

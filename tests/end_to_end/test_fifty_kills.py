@@ -11,17 +11,17 @@ import pytest
 from support.command_line import finished, start
 from support.veils import made_veil, unit_vectors
 
-from vecveil.accounting.ledger import open_ledger
-from vecveil.artifacts.key_file import write_key
-from vecveil.artifacts.vectors import column_of
 from vecveil.core.key import Key
+from vecveil.files.key_file import write_key
+from vecveil.files.vectors import to_vector_column
+from vecveil.ledger import open_ledger
 
 ROWS, KILLS = 300, 50
 
 KILLER = """
 import json, os, random, signal, sys, time
 from pathlib import Path
-from vecveil.artifacts.key_file import read_key
+from vecveil.files.key_file import read_key
 from vecveil.veil import Veil, protect_file
 
 rows, kills, noise = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -68,7 +68,7 @@ def killed(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, list[s
     made_veil().save(tmp_path / "a.veil")
     write_key(Key.new(), tmp_path / "a.key")
     ids = [f"note {number:03}" for number in range(ROWS)]
-    pq.write_table(pa.table({"id": ids, "vector": column_of(unit_vectors(ROWS))}), tmp_path / "in.parquet")
+    pq.write_table(pa.table({"id": ids, "vector": to_vector_column(unit_vectors(ROWS))}), tmp_path / "in.parquet")
     arguments = [sys.executable, "-c", KILLER, str(ROWS), str(KILLS), request.param]
     ran = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

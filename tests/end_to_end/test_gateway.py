@@ -23,8 +23,8 @@ from support.gateways import MODEL, gateway_veil, log_lines, running_gateway
 from support.guards import named_guard
 from support.veils import PRIVATE_WORD
 
-from vecveil.accounting.ledger import open_ledger
 from vecveil.embedders import resolve_embedder
+from vecveil.ledger import open_ledger
 
 TOKEN_TABLES = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
 """The table of cl100k_base, which is fetched from the network otherwise."""
@@ -94,7 +94,7 @@ def test_langchains_client_sends_tokens_and_gets_vectors_of_the_model_here(
     assert found.shape == clean.shape
     assert (np.sum(found * clean, axis=1) / np.linalg.norm(found, axis=1) > 0.9).all()
     assert np.allclose(found[1], single, atol=1e-6)
-    assert np.allclose(single, guard.texts(TEXTS)[1], atol=1e-6)
+    assert np.allclose(single, guard.protect_texts(TEXTS)[1], atol=1e-6)
 
 
 def test_no_torch_is_loaded_where_the_model_is_elsewhere(

@@ -15,8 +15,8 @@ from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.embedders.packaged import WEIGHTS, minilm
 
 MODELS = {
-    "minilm": ("all-MiniLM-L6-v2", 384, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
-    "mpnet": ("all-mpnet-base-v2", 768, "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"),
+    "minilm": ("all-MiniLM-L6-v2", 384, "9cf8ce8fba6ff86a0dc9fe957dcc2e8f80b7388bbc797e4dc4fa7dca0647be91"),
+    "mpnet": ("all-mpnet-base-v2", 768, "e66b436e5217d5a96e494c4bd167003f89f8a2005866606e0d16f28c1b49fdd2"),
 }
 
 
@@ -30,13 +30,13 @@ def embedder(name: str) -> Embedder:
     return resolve_embedder(name)
 
 
-def test_the_fingerprint_names_the_upstream_weights(name: str, embedder: Embedder) -> None:
+def test_the_fingerprint_names_the_upstream_files(name: str, embedder: Embedder) -> None:
     model, dimensions, digest = MODELS[name]
     assert embedder.fingerprint.settings() == {
         "model": model,
         "revision": f"sha256:{digest}",
         "dimensions": dimensions,
-        "normalised": True,
+        "normalized": True,
     }
 
 

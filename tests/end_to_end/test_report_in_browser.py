@@ -86,7 +86,7 @@ def point_at(page: Page, name: str) -> tuple[float, float]:
     return place
 
 
-def test_the_plot_shows_every_defence_at_every_budget(page: Page) -> None:
+def test_the_plot_shows_every_defense_at_every_budget(page: Page) -> None:
     assert page.locator("#frontier .point").count() == 1 + 3 * 5
     assert page.locator("#frontier .chance").count() == 1
     assert page.locator("h1").inner_text() == "An audit & <its> report"
@@ -111,7 +111,7 @@ def test_a_probe_has_its_auc_alone(page: Page) -> None:
     assert page.locator("#frontier .point").count() == 16
 
 
-def test_the_legend_hides_and_shows_a_defence(page: Page) -> None:
+def test_the_legend_hides_and_shows_a_defense(page: Page) -> None:
     button = page.locator("#frontier .legend button", has_text="purkayastha")
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
@@ -131,7 +131,7 @@ def test_pointing_at_a_mark_tells_all_its_numbers(page: Page) -> None:
         "Chance",
     ):
         assert part in text
-    for part in ("Precision", "AUC", "neighbours", "sts:sts12.parquet", "ndcg@10", "Seeds"):
+    for part in ("Precision", "AUC", "neighbors", "sts:sts12.parquet", "ndcg@10", "Seeds"):
         assert part in text
     page.mouse.move(5, 5)
     assert page.locator("#frontier .tip").is_hidden()
@@ -231,24 +231,24 @@ def test_the_page_is_never_wider_than_the_window(page: Page, width: int, scheme:
 
 def odd_audits() -> dict[str, AuditResult]:
     whole = made_audit()
-    removal = Setting(defence="remove", label="remove", asked="", dials=None, seed=0)
+    removal = Setting(defense="remove", label="remove", asked="", readings=None, seed=0)
     few = (UNDEFENDED, setting(VEIL, 0.5))
     return {
         "nothing": replace(whole, attacks=(), probes=(), tasks=(), verdicts=(), sheets=()),
         "no tasks": replace(whole, tasks=()),
         "no control": replace(whole, attacks=whole.attacks[3:5], tasks=whole.tasks[3:5], probes=()),
         "probes alone": replace(whole, attacks=(), probes=tuple(probe_row(one, "mlp") for one in few)),
-        "a defence on texts": replace(
+        "a defense on texts": replace(
             whole,
             attacks=tuple(replace(attack_row(UNDEFENDED, "mlc"), setting=one) for one in (*few, removal)),
-            tasks=tuple(replace(task_row(UNDEFENDED, "neighbours"), setting=one) for one in (*few, removal)),
+            tasks=tuple(replace(task_row(UNDEFENDED, "neighbors"), setting=one) for one in (*few, removal)),
         ),
     }
 
 
 @pytest.mark.parametrize(
     ("name", "points"),
-    [("nothing", 0), ("no tasks", 16), ("no control", 0), ("probes alone", 2), ("a defence on texts", 3)],
+    [("nothing", 0), ("no tasks", 16), ("no control", 0), ("probes alone", 2), ("a defense on texts", 3)],
 )
 def test_an_odd_audit_has_a_page_without_errors(browser: Browser, tmp_path: Path, name: str, points: int) -> None:
     write_report(odd_audits()[name], None, tmp_path / "report.html", title=name)

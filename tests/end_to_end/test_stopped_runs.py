@@ -13,18 +13,18 @@ import pytest
 from support.command_line import check_refusal, finished, listing, start
 from support.veils import made_veil, unit_vectors
 
-from vecveil.artifacts.vectors import column_of
+from vecveil.files.vectors import to_vector_column
 
 ROWS = 400
 
 SLOWLY = """
 import time
-from vecveil.veil.protection import Protection
-release = Protection.release
+from vecveil.veil.release import Release
+protect = Release.protect_vectors
 def slow(*arguments, **options):
     time.sleep(0.02)
-    return release(*arguments, **options)
-Protection.release = slow
+    return protect(*arguments, **options)
+Release.protect_vectors = slow
 """
 
 
@@ -32,7 +32,7 @@ Protection.release = slow
 def table(work: Path) -> Path:
     made_veil().save(work / "a.veil")
     ids = [f"{number:03}" for number in range(ROWS)]
-    pq.write_table(pa.table({"id": ids, "vector": column_of(unit_vectors(ROWS))}), work / "in.parquet")
+    pq.write_table(pa.table({"id": ids, "vector": to_vector_column(unit_vectors(ROWS))}), work / "in.parquet")
     return work
 
 

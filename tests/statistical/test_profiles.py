@@ -11,6 +11,7 @@ import pytest
 
 from vecveil.accounting import PrivacyProfile, additive_profile, angular_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.randomness import SeededRows
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
@@ -27,7 +28,7 @@ def losses(mechanism: Mechanism, first: Embeddings, second: Embeddings, *, seed:
     parts = []
     for _ in range(0, rows, 2_000):
         one, other = (np.broadcast_to(vector, (2_000, vector.size)) for vector in (first, second))
-        released = mechanism.perturb(np.array(one), rng)
+        released = mechanism.perturb(np.array(one), SeededRows(rng, len(one)))
         parts.append(mechanism.log_density(released, one) - mechanism.log_density(released, other))
     return np.concatenate(parts)
 
@@ -62,7 +63,7 @@ def uneven(dimensions: int, epsilon: float) -> MahalanobisMechanism:
     variances = np.geomspace(0.05, 5.0, dimensions)
     variances[: dimensions // 4] = np.inf
     return MahalanobisMechanism(
-        epsilon=epsilon, variances=variances, axes=turned(dimensions), centre=np.full(dimensions, 0.1)
+        epsilon=epsilon, variances=variances, axes=turned(dimensions), center=np.full(dimensions, 0.1)
     )
 
 
@@ -124,7 +125,7 @@ def test_purkayastha_directions_have_their_profile_and_no_other(dimensions: int,
 def test_several_releases_have_the_composed_profile(name: str, dimensions: int, releases: int) -> None:
     first, second = pair(dimensions, seed=35)
     epsilon = 2.5 * np.sqrt(dimensions / releases)
-    mechanism = MECHANISMS.load(name).for_shape(epsilon=epsilon, variances=np.ones(dimensions), axes=None, centre=None)
+    mechanism = MECHANISMS.load(name).for_shape(epsilon=epsilon, variances=np.ones(dimensions), axes=None, center=None)
     seen = losses(mechanism, first, second, seed=44, rows=releases * ROWS).reshape(releases, -1).sum(axis=0)
     distance = at_the_distance_of(mechanism, first, second)
 
@@ -133,6 +134,6 @@ def test_several_releases_have_the_composed_profile(name: str, dimensions: int, 
             return additive_profile(epsilon=epsilon, dimensions=dimensions, distance=distance)
         return angular_profile(epsilon=epsilon, dimensions=dimensions, angle=distance)
 
-    assert departure(seen, single(epsilon).composed(releases)) < STANDARD_ERRORS
-    assert departure(seen, single(1.05 * epsilon).composed(releases)) > STANDARD_ERRORS
+    assert departure(seen, single(epsilon).compose(releases)) < STANDARD_ERRORS
+    assert departure(seen, single(1.05 * epsilon).compose(releases)) > STANDARD_ERRORS
     assert departure(seen, single(epsilon)) > STANDARD_ERRORS

@@ -10,24 +10,23 @@ import pytest
 from support.command_line import CommandLine
 
 from vecveil.core.arrays import Embeddings, Matrix
+from vecveil.core.randomness import RandomRows
 from vecveil.mechanisms import MECHANISMS
-from vecveil.mechanisms.draws import Draws
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import NoiseShape
+from vecveil.testing.selftest.canaries.additive import TooLittleNoise
 from vecveil.testing.selftest.canaries.canary import canaries
-from vecveil.testing.selftest.canaries.elliptical import TooLittleNoise
 from vecveil.testing.selftest.law import ALLOWANCE, law_findings
-from vecveil.testing.selftest.pairs import pairs_of
+from vecveil.testing.selftest.pairs import observe, pairs_of
 from vecveil.testing.selftest.privacy_loss import losses
-from vecveil.testing.selftest.releases import release
 from vecveil.testing.selftest.subjects import Subject, subject_of, subjects_of
 
 
 class OneShort(MahalanobisMechanism):
     """Draws the radius as if there were one axis less."""
 
-    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
-        noise = super().release(embeddings, draws) - embeddings
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
+        noise = super().perturb(embeddings, random) - embeddings
         return np.asarray(embeddings + noise * (self.variances.size - 1) / self.variances.size)
 
 
@@ -71,8 +70,7 @@ def test_the_loss_of_a_right_mechanism_is_rarely_called_too_large() -> None:
         rng = np.random.default_rng(seed)
         for pair in pairs_of(subject):
             ours, theirs = (
-                release(subject.mechanism, pair, original, samples=1000, rng=rng)
-                for original in (pair.first, pair.second)
+                observe(subject, pair, original, samples=1000, rng=rng) for original in (pair.first, pair.second)
             )
             pvalues += [loss.pvalue for loss in losses("right", subject.mechanism, pair, ours, theirs)]
     # Bounds on two chances at half the level each are wrong together less often than the level allows.
@@ -96,8 +94,6 @@ def test_a_tenth_less_noise_shows_in_what_is_given_away_in_384_dimensions(kind: 
     subject = subject_of(kind, shape, name="tested", variant="uniform", law=None)
     rng = np.random.default_rng(5)
     (pair,) = pairs_of(subject)
-    ours, theirs = (
-        release(subject.mechanism, pair, original, samples=30_000, rng=rng) for original in (pair.first, pair.second)
-    )
+    ours, theirs = (observe(subject, pair, original, samples=30_000, rng=rng) for original in (pair.first, pair.second))
     found = {loss.check: loss.pvalue for loss in losses("tested", subject.mechanism, pair, ours, theirs)}
     assert (found["delta at 0"] < 1e-9) == (kind is TooLittleNoise)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from support.audits import ATTACKS, DEFENCES, RATIOS, UNDEFENDED, left, setting
+from support.audits import ATTACKS, DEFENSES, RATIOS, UNDEFENDED, left, setting
 from vecveil.audit.results import Example, Reconstruction, Setting
 from vecveil.concepts import words
 
@@ -51,7 +51,7 @@ def hostile_example() -> Example:
 
 
 def _settings() -> tuple[Setting, ...]:
-    return UNDEFENDED, *(setting(label, ratio) for label in DEFENCES for ratio in RATIOS)
+    return UNDEFENDED, *(setting(label, ratio) for label in DEFENSES for ratio in RATIOS)
 
 
 def _example(bracketed: str, *readings: str) -> Example:

@@ -10,16 +10,24 @@ import numpy as np
 
 from support.audit_verdicts import verdict_of
 from support.veils import made_veil
-from vecveil.accounting import Dials
-from vecveil.audit.estimate import Estimate
-from vecveil.audit.results import AttackRow, AuditResult, CategoryLeakage, ProbeRow, Setting, SheetRow, TaskRow
+from vecveil.accounting import BudgetReadings
+from vecveil.audit.results import (
+    AttackRow,
+    AuditResult,
+    CategoryLeakage,
+    Estimate,
+    ProbeRow,
+    Setting,
+    SheetRow,
+    TaskRow,
+)
 
 RATIOS = (0.3, 0.5, 0.7, 1.0, 1.5)
 VEIL = "veil, hard-concrete"
-UNDEFENDED = Setting(defence="none", label="none", asked="", dials=None, seed=0)
+UNDEFENDED = Setting(defense="none", label="none", asked="", readings=None, seed=0)
 
-# For each defence: its kind, epsilon at noise ratio 1, its distance, and how fast attackers go blind.
-DEFENCES = {
+# For each defense: its kind, epsilon at noise ratio 1, its distance, and how fast attackers go blind.
+DEFENSES = {
     VEIL: ("veil", 384.0, "Mahalanobis distance", 1.5),
     "laplace": ("laplace", 384.0, "Euclidean distance", 1.0),
     "purkayastha": ("purkayastha", 380.0, "angular distance", 0.96),
@@ -36,17 +44,19 @@ ATTACKS = {
 CATEGORIES = {"PERSON": (312, 1.1), "GPE": (268, 1.25), "DATE": (174, 0.6), "ORG": (149, 0.85)}
 # For each task: name of its score, undefended score, noise ratio at which half of it is gone, number of cases.
 TASKS = {
-    "neighbours": ("kept", 1.0, 1.05, 2400),
+    "neighbors": ("kept", 1.0, 1.05, 2400),
     "sts:sts12.parquet": ("pearson", 0.771, 2.1, 3108),
     "retrieval:nfcorpus": ("ndcg@10", 0.316, 1.7, 323),
 }
 
 
 def setting(label: str, ratio: float, *, seed: int = 0) -> Setting:
-    """Return the setting of a defence at a noise ratio."""
-    kind, price, distance, _ = DEFENCES[label]
-    dials = Dials(epsilon=price / ratio, distance=distance, noise_ratio=ratio, pair_loss=0.5 * price / ratio)
-    return Setting(defence=kind, label=label, asked=f"noise {ratio:g}", dials=dials, seed=seed)
+    """Return the setting of a defense at a noise ratio."""
+    kind, price, distance, _ = DEFENSES[label]
+    readings = BudgetReadings(
+        epsilon=price / ratio, distance=distance, noise_ratio=ratio, pair_loss=0.5 * price / ratio
+    )
+    return Setting(defense=kind, label=label, asked=f"noise {ratio:g}", readings=readings, seed=seed)
 
 
 def estimate(value: float, spread: float = 0.02) -> Estimate:
@@ -55,13 +65,13 @@ def estimate(value: float, spread: float = 0.02) -> Estimate:
 
 
 def made_audit(*, seeds: Sequence[int] = (0,)) -> AuditResult:
-    """Return a whole audit: unprotected vectors, three defences at five budgets, five attacks, probes and tasks."""
+    """Return a whole audit: unprotected vectors, three defenses at five budgets, five attacks, probes and tasks."""
     rng = np.random.default_rng(7)
     settings: list[Setting] = []
     for seed in seeds:
         settings.append(replace(UNDEFENDED, seed=seed))
-        settings += [setting(label, ratio, seed=seed) for label in DEFENCES for ratio in RATIOS]
-    veils = [one for one in settings if one.defence == "veil"]
+        settings += [setting(label, ratio, seed=seed) for label in DEFENSES for ratio in RATIOS]
+    veils = [one for one in settings if one.defense == "veil"]
     return AuditResult(
         plan={
             "attacks": list(ATTACKS),
@@ -75,7 +85,7 @@ def made_audit(*, seeds: Sequence[int] = (0,)) -> AuditResult:
             "digest": "c0ffee5a9be14d2f87a3c61b04d9e57f22b8a6917c3d40e5f18b6a2d9037ce44",
             "shape": {"learner": "hard-concrete", "closed_gates": 0.41, "floor": 0.1},
             "mechanism": "mahalanobis",
-            "embedder": {"model": "all-MiniLM-L6-v2", "dimensions": 384, "normalised": True},
+            "embedder": {"model": "all-MiniLM-L6-v2", "dimensions": 384, "normalized": True},
             "concept": {"kind": "entities", "labels": list(CATEGORIES)},
         },
         corpus={"texts": 3108, "with_concept": 1874, "tokens": 903, "training": 1399, "held_out": 155, "tested": 320},
@@ -91,11 +101,11 @@ def made_audit(*, seeds: Sequence[int] = (0,)) -> AuditResult:
 
 def left(one: Setting, attack: str) -> float:
     """Return the share of what an attack reads out of unprotected vectors that it still reads."""
-    if one.dials is None:
+    if one.readings is None:
         return 1.0
     _, _, releases, weakness, _ = ATTACKS[attack]
-    noise = one.dials.noise_ratio / releases**0.1
-    return math.exp(-1.05 * DEFENCES[one.label][3] * weakness * noise**1.6)
+    noise = one.readings.noise_ratio / releases**0.1
+    return math.exp(-1.05 * DEFENSES[one.label][3] * weakness * noise**1.6)
 
 
 def attack_row(one: Setting, name: str, jitter: float = 0.0) -> AttackRow:
@@ -138,14 +148,14 @@ def probe_row(one: Setting, name: str) -> ProbeRow:
 def task_row(one: Setting, name: str, jitter: float = 0.0) -> TaskRow:
     """Return what a task is worth behind a setting."""
     main, undefended, half, cases = TASKS[name]
-    ratio = 0.0 if one.dials is None else one.dials.noise_ratio
+    ratio = 0.0 if one.readings is None else one.readings.noise_ratio
     score = undefended if ratio == 0 else min(undefended, undefended / (1 + (ratio / half) ** 2.2) + jitter)
-    scores = {main: score} if name == "neighbours" else {main: score, f"second {main}": 0.96 * score}
+    scores = {main: score} if name == "neighbors" else {main: score, f"second {main}": 0.96 * score}
     return TaskRow(setting=one, task=name, main=main, scores=scores, protected="both", cases=cases, seconds=6.0)
 
 
 def sheet_row(one: Setting) -> SheetRow:
     """Return the guarantee sheet of a veil at a setting's budget."""
-    assert one.dials is not None
-    sheet = made_veil(dimensions=384).guarantee(epsilon=one.dials.epsilon)
-    return SheetRow(setting=one, text=str(sheet), warnings=sheet.warnings)
+    assert one.readings is not None
+    sheet = made_veil(dimensions=384).guarantee(epsilon=one.readings.epsilon)
+    return SheetRow(setting=one, text=sheet.body, warnings=sheet.warnings)

@@ -1,7 +1,11 @@
-"""A folder with the paper's data sets in their form: small, and made up."""
+"""The paper's data sets in their form, small and made up, and toys in the place of the models that it takes."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,6 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
+
+from vecveil.concepts import Concept, terms
+from vecveil.core.arrays import Embeddings, Vector
+from vecveil.embedders import Fingerprint
 
 DAYS = ("Monday", "Tuesday", "Friday")
 MONTHS = ("January", "June", "October")
@@ -20,6 +28,56 @@ SEXES = ("man", "woman", "girl")
 ILLNESSES = ("asthma", "gout", "measles", "diabetes")
 SYMPTOMS = ("fever", "cough", "headache")
 STATES = ("Texas", "Ohio", "Nevada")
+
+
+TOY_DIMENSIONS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToyModel:
+    """Adds up one direction for each word, whatever signs stand around it, and brings the sum to length one.
+
+    Attributes:
+        name: The model that it stands in for; its directions depend on it.
+        dimensions: Of its vectors.
+    """
+
+    name: str
+    dimensions: int = TOY_DIMENSIONS
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(model=self.name, revision="toy", dimensions=self.dimensions, normalized=True)
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        rows = [text.lower().replace(",", " ").replace(".", " ").split() or [""] for text in texts]
+        sums = [np.sum([_direction(self.name, word, self.dimensions) for word in row], axis=0) for row in rows]
+        vectors = np.array(sums).reshape(len(texts), self.dimensions)
+        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+@cache
+def _direction(name: str, word: str, dimensions: int) -> Vector:
+    seed = int.from_bytes(hashlib.sha256(f"{name} {word}".encode()).digest()[:8], "big")
+    return np.random.default_rng(seed).standard_normal(dimensions)
+
+
+def toy_minilm(_: str) -> ToyModel:
+    """Return what stands in for minilm."""
+    return ToyModel(name="minilm")
+
+
+def toy_mpnet(_: str) -> ToyModel:
+    """Return what stands in for mpnet."""
+    return ToyModel(name="mpnet")
+
+
+def toy_entities(*, labels: Sequence[str]) -> Concept:
+    """Return what stands in for named entities by spaCy: the names that stand in the sentences."""
+    assert {"PERSON", "GPE", "DATE"} <= {*labels}
+    people = [name for person in PEOPLE for name in person.split()]
+    places = terms(*COUNTRIES, *CITIES, label="GPE")
+    return terms(*people, label="PERSON") | places | terms(*DAYS, *MONTHS, label="DATE")
 
 
 def sentences() -> list[str]:
@@ -87,7 +145,7 @@ def _clinical() -> list[dict[str, Any]]:
         _marked("a", (sex, "Sex"), "came with", (symptom, "Sign_symptom"), f"on {day}")
         for sex, symptom, day in product(("male", "female"), SYMPTOMS, DAYS)
     ]
-    return found + [_marked(f"the visit of {day} was cancelled in {city}") for day, city in product(DAYS, CITIES)]
+    return found + [_marked(f"the visit of {day} was canceled in {city}") for day, city in product(DAYS, CITIES)]
 
 
 def _personal() -> list[dict[str, Any]]:

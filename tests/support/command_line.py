@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,12 +29,13 @@ class CommandLine:
 
     monkeypatch: pytest.MonkeyPatch
     capsys: pytest.CaptureFixture[str]
+    program: Callable[[], None] = main
 
     def __call__(self, *arguments: object) -> Outcome:
         self.monkeypatch.setattr(sys, "argv", ["vecveil", *map(str, arguments)])
         self.capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            main()
+            self.program()
         said = self.capsys.readouterr()
         return Outcome(code=int(ended.value.code or 0), out=said.out, err=said.err)
 
@@ -47,13 +48,21 @@ def start(*arguments: object, before: str = "", environment: Mapping[str, str] |
         before: Python to run first, to take a module or a resource away.
         environment: Variables over those of this process.
     """
-    program = f"{before}\nfrom vecveil.cli.main import main\nmain()"
+    return start_python(
+        "-c", f"{before}\nfrom vecveil.cli.main import main\nmain()", *arguments, environment=environment
+    )
+
+
+def start_python(*arguments: object, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """Start Python in a process of its own; packages beside the source, such as `benchmarks`, are found."""
+    root = str(Path(__file__).parents[2])
+    paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
-        [sys.executable, "-c", program, *map(str, arguments)],
+        [sys.executable, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONWARNINGS": "", **(environment or {})},
+        env={**os.environ, "PYTHONWARNINGS": "", "PYTHONPATH": paths, **(environment or {})},
     )
 
 

@@ -13,12 +13,14 @@ from pyarrow import parquet
 
 from support.embedders import WordEmbedder
 from support.veils import made_veil
-from vecveil.artifacts.vectors import column_of
-from vecveil.audit import AuditCorpus, AuditPlan, Budget, Grid, prepare
-from vecveil.audit.encoding import Memory
+from vecveil.audit import Audit, AuditCorpus, AuditPlan, prepare_audit
+from vecveil.audit.embedding import MemoizedEmbedder
+from vecveil.audit.frontier import Workbench
 from vecveil.concepts import Concept, terms
 from vecveil.concepts.passage import passages
 from vecveil.embedders import resolve_embedder
+from vecveil.files.vectors import to_vector_column
+from vecveil.veil.budget import Budget
 
 ILLNESSES = ("asthmaria", "goutosis", "measlitis", "mumpsia")
 CITIES = ("lisbonia", "osloville")
@@ -58,14 +60,14 @@ TOY_CONCEPT = toml_of(("ILLNESS", ILLNESSES), ("CITY", CITIES))
 @cache
 def toy_corpus(number: int = 400) -> AuditCorpus:
     """Return the corpus as an audit sees it."""
-    return AuditCorpus.of(toy_concept(), passages(toy_texts(number)), Memory(WordEmbedder()))
+    return AuditCorpus.from_texts(toy_concept(), passages(toy_texts(number)), MemoizedEmbedder(WordEmbedder()))
 
 
 def toy_plan(
     *ratios: float,
     attacks: tuple[str, ...] = (QUICK,),
-    tasks: tuple[str, ...] = ("neighbours,queries=50",),
-    defences: tuple[str, ...] = ("veil",),
+    tasks: tuple[str, ...] = ("neighbors,queries=50",),
+    defenses: tuple[str, ...] = ("veil",),
     baselines: tuple[str, ...] = (),
     seeds: tuple[int, ...] = (0,),
     examples: int = 2,
@@ -76,21 +78,27 @@ def toy_plan(
         attacks=attacks,
         tasks=tasks,
         budgets=budgets,
-        defences=defences,
+        defenses=defenses,
         baselines=baselines,
         seeds=seeds,
         examples=examples,
     )
 
 
-def toy_grid(plan: AuditPlan | None = None, *, texts: int = 400) -> Grid:
-    """Return the grid of a plan on the toy corpus."""
-    return prepare(plan or toy_plan(), made_veil(), toy_concept(), toy_texts(texts), embedder=WordEmbedder())
+def toy_audit(plan: AuditPlan | None = None, *, texts: int = 400) -> Audit:
+    """Return the audit of a plan on the toy corpus."""
+    return prepare_audit(plan or toy_plan(), made_veil(), toy_concept(), toy_texts(texts), embedder=WordEmbedder())
+
+
+@cache
+def toy_workbench() -> Workbench:
+    """Return the workbench of the toy corpus, on which utility is search in the texts themselves."""
+    return Workbench.from_texts(toy_concept(), passages(toy_texts(200)), embedder=WordEmbedder(), copies=1)
 
 
 def write_vectors(path: Path, texts: list[str]) -> None:
     """Write texts with their vectors, so that no model is needed."""
-    parquet.write_table(pa.table({"text": texts, "vector": column_of(WordEmbedder().embed(texts))}), path)
+    parquet.write_table(pa.table({"text": texts, "vector": to_vector_column(WordEmbedder().embed(texts))}), path)
 
 
 def write_toy_place(folder: Path, *, texts: int = 200) -> None:

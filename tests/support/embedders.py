@@ -32,7 +32,7 @@ class WordEmbedder:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        return Fingerprint(model="words", revision=self.revision, dimensions=DIMENSIONS, normalised=True)
+        return Fingerprint(model="words", revision=self.revision, dimensions=DIMENSIONS, normalized=True)
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         self.asked.extend(texts)

@@ -28,7 +28,7 @@ class EmbeddingServer:
         change: Turns the answer to a request into what is sent; bytes are sent as they are.
         content_type: What it says that its answers are.
         requests: The requests so far, each as its JSON object.
-        keys: The authorisation that came with each.
+        keys: The authorization that came with each.
         base_url: Its address.
     """
 

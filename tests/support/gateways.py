@@ -22,7 +22,7 @@ MODEL = "words-8"
 
 def gateway_veil(place: Path, *, epsilon: float = 50.0, dimensions: int = 8) -> Path:
     """Return the folder of a veil for the vectors of an `EmbeddingServer`."""
-    fingerprint = Fingerprint(model=MODEL, revision="1", dimensions=dimensions, normalised=True)
+    fingerprint = Fingerprint(model=MODEL, revision="1", dimensions=dimensions, normalized=True)
     made_veil(epsilon=epsilon, dimensions=dimensions, fingerprint=fingerprint).save(place, overwrite=True)
     return place
 

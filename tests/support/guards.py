@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from support.veils import made_veil
-from vecveil.artifacts.key_file import write_key
 from vecveil.core.key import Key
 from vecveil.embedders import resolve_embedder
+from vecveil.files.key_file import write_key
 from vecveil.veil import Guard
 
 TEXTS = ["the patient has a cold", "a sunny day at the sea", "rain again"]

@@ -12,8 +12,8 @@ from typing import Any
 import psycopg
 
 from support.postgres import run_sql
-from vecveil.accounting.ledger import Charge, new_run
-from vecveil.accounting.ledger.postgres_session import TURN
+from vecveil.ledger import Charge, new_run
+from vecveil.ledger.postgres import WRITER_LOCK
 
 
 def made_charge(*, run: str | None = None, cost: float = 1.0, noise: str = "fresh", epsilon: float = 8.0) -> Charge:
@@ -67,7 +67,7 @@ def held(place: str) -> Iterator[None]:
     """Keep every writer waiting while the block runs."""
     if place.startswith("postgresql://"):
         with psycopg.connect(place) as server:
-            server.execute("SELECT pg_advisory_xact_lock(%s)", [TURN])
+            server.execute("SELECT pg_advisory_xact_lock(%s)", [WRITER_LOCK])
             yield
     else:
         with closing(sqlite3.connect(place, isolation_level=None)) as connection:

@@ -9,7 +9,7 @@ from mteb.abstasks import AbsTask, AbsTaskClustering, AbsTaskRetrieval, AbsTaskS
 from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
 from mteb.abstasks.task_metadata import TaskMetadata
 
-from support.tasks import DOCUMENTS, JUDGEMENTS, PAIRS, QUERIES, TEXTS, TOPICS
+from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS, TOPICS
 
 
 def _metadata(name: str, kind: str, main_score: str) -> TaskMetadata:
@@ -47,7 +47,7 @@ class TopicRetrieval(AbsTaskRetrieval):
         split = RetrievalSplitData(
             queries=Dataset.from_list([{"id": key, "text": text} for key, text in QUERIES.items()]),
             corpus=Dataset.from_list([{"id": key, "title": "", "text": text} for key, text in DOCUMENTS.items()]),
-            relevant_docs=JUDGEMENTS,
+            relevant_docs=JUDGMENTS,
             top_ranked=None,
         )
         self.dataset = {"default": {"test": split}}

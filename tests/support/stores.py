@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from support.client_places import ChromaPlace, PgvectorPlace, QdrantPlace
 from support.file_places import FaissPlace, LancePlace
@@ -18,6 +19,7 @@ __all__ = [
     "QdrantPlace",
     "Rows",
     "failing",
+    "make_place",
     "text_of",
     "topic_of",
     "vectors_in",
@@ -30,3 +32,9 @@ PLACES: Mapping[str, type[Place]] = {
     "faiss": FaissPlace,
 }
 """The stores that are folders, by the name that vecveil knows them by."""
+
+
+def make_place(name: str, folder: Path) -> Place:
+    """Return an empty store below a folder."""
+    (folder / "store").mkdir()
+    return PLACES[name](where=f"{name}:{folder / 'store'}")

@@ -30,7 +30,7 @@ PAIRS = tuple(
 
 DOCUMENTS = {f"d{place}": text for place, text in enumerate(TEXTS)}
 QUERIES = {f"q{place}": f"about {topic} {words.split()[0]}" for place, (topic, words) in enumerate(TOPICS.items())}
-JUDGEMENTS = {
+JUDGMENTS = {
     query: {
         document: 2 if text.split()[-1] in body.split() else 1
         for document, body in DOCUMENTS.items()

@@ -7,12 +7,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 
-def write_tiny_model(folder: Path, *, normalise: bool = True, seed: int = 0) -> Path:
+def write_tiny_model(folder: Path, *, normalize: bool = True, seed: int = 0) -> Path:
     """Write an untrained model of 16 dimensions that reads characters, and return its folder.
 
     Args:
         folder: Where to write it.
-        normalise: Whether its vectors have length one.
+        normalize: Whether its vectors have length one.
         seed: Two seeds give two different models.
     """
     import torch
@@ -38,6 +38,6 @@ def write_tiny_model(folder: Path, *, normalise: bool = True, seed: int = 0) -> 
             architecture(config).save_pretrained(backbone)
         words = {word: number for number, word in enumerate(vocabulary)}
         BertTokenizer(vocab=words, model_max_length=128).save_pretrained(backbone)
-        modules = [Transformer(backbone), Pooling(16, pooling_mode="mean"), *([Normalize()] if normalise else [])]
+        modules = [Transformer(backbone), Pooling(16, pooling_mode="mean"), *([Normalize()] if normalize else [])]
         SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
     return folder

@@ -9,8 +9,8 @@ from vecveil.core.arrays import Embeddings
 from vecveil.embedders import Fingerprint
 from vecveil.shapes import NoiseShape
 from vecveil.veil import Veil
+from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
-from vecveil.veil.typical import TypicalLengths
 
 PRIVATE_WORD = "zanzibarium"
 """The private word of every test text; it must not turn up in an error or in a veil."""
@@ -24,11 +24,11 @@ def unit_vectors(rows: int, dimensions: int = DIMENSIONS, *, seed: int = 0, dtyp
 
 
 def rotated_shape(dimensions: int = DIMENSIONS) -> NoiseShape:
-    """Return a shape that has everything a shape can have: axes, a centre, and an axis that is not released."""
+    """Return a shape that has everything a shape can have: axes, a center, and an axis that is not released."""
     axes, _ = np.linalg.qr(np.random.default_rng(5).standard_normal((dimensions, dimensions)))
     variances = np.linspace(0.5, 2.0, dimensions)
     variances[0] = np.inf
-    return NoiseShape(variances=variances, axes=axes, centre=np.linspace(-0.1, 0.1, dimensions))
+    return NoiseShape(variances=variances, axes=axes, center=np.linspace(-0.1, 0.1, dimensions))
 
 
 def made_veil(
@@ -43,13 +43,13 @@ def made_veil(
     """Return a veil that nothing had to be learned for; unless told otherwise, for the vectors of `WordEmbedder`."""
     words = WordEmbedder().fingerprint
     default = Fingerprint(
-        model=words.model, revision=words.revision, dimensions=dimensions, normalised=words.normalised
+        model=words.model, revision=words.revision, dimensions=dimensions, normalized=words.normalized
     )
     return Veil(
         shape=shape or NoiseShape(variances=np.linspace(0.5, 1.5, dimensions)),
         mechanism=mechanism,
         fingerprint=fingerprint or default,
-        typical=TypicalLengths(signal=1.0, pair=0.5, euclidean_pair=0.4),
+        typical=TypicalLengths(signal=1.0, pair=0.5, euclidean_pair=0.4, high_pair=0.9),
         provenance=Provenance(
             concept={"kind": "terms", "terms": 1},
             contrast="removal",

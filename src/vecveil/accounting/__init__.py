@@ -1,16 +1,13 @@
-"""Promises: what a mechanism guarantees, in which distance, and how that reads in other units."""
+"""Promises of mechanisms, and exact privacy profiles."""
 
-from vecveil.accounting.dials import Dials
-from vecveil.accounting.euclidean import EuclideanBounds
-from vecveil.accounting.guarantee import Guarantee
+from vecveil.accounting.budget_readings import BudgetReadings, paper_noise_ratio
+from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
 from vecveil.accounting.pair_promise import PairPromise
 from vecveil.accounting.profile import PrivacyProfile, additive_profile, angular_profile
-from vecveil.accounting.scales import SCALES, paper_noise_ratio
 from vecveil.accounting.sheet import GuaranteeSheet
 
 __all__ = [
-    "SCALES",
-    "Dials",
+    "BudgetReadings",
     "EuclideanBounds",
     "Guarantee",
     "GuaranteeSheet",

@@ -1,4 +1,4 @@
-"""What is promised for one contrast pair, in numbers and in a sentence for whoever answers for the data."""
+"""The promise for one contrast pair, in numbers and in a sentence."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PairPromise:
         at_least(self.releases, 1, "releases")
 
     @classmethod
-    def of(
+    def from_profile(
         cls,
         profile: PrivacyProfile,
         *,
@@ -69,7 +69,7 @@ class PairPromise:
             delta: The δ to state ε′ with.
             releases: Number of releases of the same text, each with fresh noise.
         """
-        whole = profile.composed(releases)
+        whole = profile.compose(releases)
         return cls(
             share=percentile,
             distance=distance,

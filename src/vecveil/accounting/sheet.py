@@ -1,12 +1,11 @@
-"""Everything that is promised for one veil at one budget, on one page."""
+"""The guarantee sheet: everything that a veil promises at one budget."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vecveil.accounting.dials import Dials
-from vecveil.accounting.euclidean import EuclideanBounds
-from vecveil.accounting.guarantee import Guarantee
+from vecveil.accounting.budget_readings import BudgetReadings
+from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
 from vecveil.accounting.pair_promise import PairPromise
 
 TELLING_SUCCESS = 0.99
@@ -15,11 +14,11 @@ TELLING_SUCCESS = 0.99
 
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeSheet:
-    """A guarantee with its dials, its Euclidean bounds where it has some, exact promises, and warnings in words.
+    """A guarantee with the readings of its budget, Euclidean bounds, exact promises and warnings.
 
     Attributes:
         guarantee: The promise.
-        dials: The three readings of the budget.
+        readings: The three readings of the budget.
         euclidean: Lemmas 1 and 2 as numbers; None where the noise is not elliptical.
         median_pair: Euclidean length of the median contrast pair.
         typical: The exact promise for the median contrast pair, where it is known.
@@ -27,7 +26,7 @@ class GuaranteeSheet:
     """
 
     guarantee: Guarantee
-    dials: Dials
+    readings: BudgetReadings
     euclidean: EuclideanBounds | None
     median_pair: float
     typical: PairPromise | None = None
@@ -37,39 +36,39 @@ class GuaranteeSheet:
     def warnings(self) -> tuple[str, ...]:
         """What a reader must not take from the numbers."""
         found = []
-        if self.dials.vacuous:
+        if self.readings.vacuous:
             found.append(
-                f"the worst-case bound is vacuous at this budget: e^{self.dials.pair_loss:.0f} bounds nothing for a "
+                f"the worst-case bound is vacuous at this budget: e^{self.readings.pair_loss:.0f} bounds nothing for a "
                 f"median contrast pair. {_what_is_left(self.typical)}"
             )
         if self.euclidean is not None and self.euclidean.smallest < self.euclidean.largest:
             upper = self.euclidean.upper * self.median_pair
-            if upper > 10 * self.dials.pair_loss:
+            if upper > 10 * self.readings.pair_loss:
                 found.append(
                     f"the Euclidean upper bound is vacuous: an axis with the smallest eigenvalue "
                     f"({self.euclidean.smallest:.3g}) is released almost in clear, and a change of median length "
                     f"along it loses up to {upper:.4g} nats"
                 )
-        if self.dials.noise_ratio > 10:
-            found.append(
-                f"the noise is {self.dials.noise_ratio:.3g} times as long as the embedding; do not expect a search to "
-                "survive this"
-            )
-        return tuple(found)
+        return (*found, *self.readings.warnings)
 
-    def __str__(self) -> str:
-        parts = [str(self.guarantee), "", "The budget, on three dials:", _indented(str(self.dials))]
+    @property
+    def body(self) -> str:
+        """The sheet without its warnings."""
+        parts = [str(self.guarantee), "", "The budget, in three readings:", _indent(str(self.readings))]
         promises = [promise for promise in (self.typical, self.unusual) if promise is not None]
         if promises:
             heading = (
                 "Exactly, for a text with the private words and the same text without them, as far apart as they were"
             )
             parts += ["", f"{heading} where the veil was learned:"]
-            parts += [_indented(str(promise)) for promise in promises]
+            parts += [_indent(str(promise)) for promise in promises]
         if self.euclidean is not None:
-            parts += ["", "In Euclidean distance (Lemmas 1 and 2):", _indented(str(self.euclidean))]
-        parts += ["", *(f"Warning: {warning}." for warning in self.warnings)] if self.warnings else []
+            parts += ["", "In Euclidean distance (Lemmas 1 and 2):", _indent(str(self.euclidean))]
         return "\n".join(parts)
+
+    def __str__(self) -> str:
+        warnings = "\n".join(f"Warning: {warning}." for warning in self.warnings)
+        return f"{self.body}\n\n{warnings}" if warnings else self.body
 
 
 def _what_is_left(typical: PairPromise | None) -> str:
@@ -82,5 +81,5 @@ def _what_is_left(typical: PairPromise | None) -> str:
     return f"{exact}: read that instead"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,9 +1,8 @@
-"""Attacks: what someone who got the vectors can read from them. They see protected vectors only."""
+"""Attacks that recover private words from protected vectors."""
 
-from vecveil.attacks.attack import Attack, Recovery, Sample, TrainedAttack
+from vecveil.attacks.attack import ATTACKS, Attack, Recovery, Sample, TrainedAttack, build_attack
 from vecveil.attacks.denoiser import WienerFilter
 from vecveil.attacks.probe import ConceptProbe, ProbeScore
-from vecveil.attacks.registry import ATTACKS, build_attack
 
 __all__ = [
     "ATTACKS",

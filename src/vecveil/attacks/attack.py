@@ -1,8 +1,10 @@
-"""What every attack must do."""
+"""The contract of attacks, and the registry that builds them by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,18 +18,21 @@ from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
+from vecveil.core.registry import Registry, build
 
 Embed: TypeAlias = Callable[[Sequence[str]], Embeddings]
-"""Texts to clean vectors: what someone with access to the model can do."""
+"""Texts to clean vectors: access to the embedding model."""
+
+Flags: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sample:
-    """Released vectors beside what they were made of.
+    """Released vectors beside the texts that they were made from.
 
     Attributes:
-        vectors: What an attacker sees: one row per text, as it left the defence.
-        texts: What it wants: the text of each row.
+        vectors: One row per text, as it left the defense. This is all that an attacker sees.
+        texts: The text of each row, which the attacker wants.
         tokens: The sensitive tokens of each text, none for a text without the concept.
     """
 
@@ -64,10 +69,31 @@ class Sample:
             tokens=tuple(self.tokens[row] for row in numbers.tolist()),
         )
 
+    def count_words(self) -> Counter[str]:
+        """Return how many texts hold each sensitive word; a text that was released twice counts once."""
+        texts = dict(zip(self.texts, self.tokens, strict=True))
+        return Counter(token.word for tokens in texts.values() for token in tokens)
+
+    def mark_words(self, vocabulary: Sequence[str]) -> Flags:
+        """Return one row per text, one column per word: whether the word is among the text's sensitive tokens."""
+        columns = {word: column for column, word in enumerate(vocabulary)}
+        flags = np.zeros((len(self), len(columns)), dtype=bool)
+        for row, tokens in enumerate(self.tokens):
+            flags[row, [columns[token.word] for token in tokens if token.word in columns]] = True
+        return flags
+
+    def pick_scores(self, scores: Matrix, vocabulary: Sequence[str]) -> tuple[Vector, ...]:
+        """Return, for each row of `scores`, those of its true tokens; 0 for a word outside of the vocabulary."""
+        columns = {word: column for column, word in enumerate(vocabulary)}
+        return tuple(
+            np.array([row[columns[token.word]] if token.word in columns else 0.0 for token in tokens])
+            for row, tokens in zip(scores, self.tokens, strict=True)
+        )
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recovery:
-    """What an attack reads out of vectors.
+    """The output of an attack.
 
     Attributes:
         words: For each vector, the words that the attack claims to be in its text, as `vecveil.concepts.words` gives
@@ -85,22 +111,22 @@ class Recovery:
 
 
 class TrainedAttack(Protocol):
-    """An attack that has seen protected vectors of texts it knows, and now reads others."""
+    """An attack after its training."""
 
     def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
-        """Return what the attack reads out of `vectors`."""
+        """Return what the attack recovers from `vectors`."""
         ...
 
     def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
         """Return, for each row, the probability that the attack gives to each of its true sensitive tokens.
 
-        This is the paper's P(t | vector): it is asked about the truth, and knows it only to be asked.
+        This is the paper's P(t | vector).
         """
         ...
 
 
 class Attack(Protocol):
-    """How an attacker learns. A dataclass: its fields are what users may set."""
+    """The settings of an attack. A dataclass: its fields are what users may set."""
 
     @property
     def releases(self) -> int:
@@ -121,10 +147,62 @@ class Attack(Protocol):
         The same samples and generator state give the same attack.
 
         Args:
-            sample: Vectors as they are released, with their texts: the attacker adapts to the defence.
+            sample: Vectors as they are released, with their texts: the attacker adapts to the defense.
             held_out: More of the same, to stop by.
-            rng: Of initial weights and batches.
+            rng: Source of initial weights and batches.
             folder: Where to keep checkpoints. A training that was stopped goes on from them.
-            progress: Told how far the training is.
+            progress: Reports how far the training is.
         """
         ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WordClassifier(ABC):
+    """A trained attack that claims the words whose probability is high enough.
+
+    Attributes:
+        vocabulary: The words that were learned.
+        dimensions: Length of the vectors that it reads.
+        threshold: Probability from which a word is claimed.
+    """
+
+    vocabulary: tuple[str, ...]
+    dimensions: int
+    threshold: float
+
+    @abstractmethod
+    def probabilities(self, vectors: Embeddings) -> Matrix:
+        """Return, for each vector, the probability of each word."""
+
+    def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
+        """Return the words whose probability reaches the threshold."""
+        del progress
+        scores = self.probabilities(vectors)
+        claimed = tuple(
+            frozenset(self.vocabulary[column] for column in np.flatnonzero(row >= self.threshold)) for row in scores
+        )
+        return Recovery(words=claimed, vocabulary=self.vocabulary, scores=scores)
+
+    def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
+        """Return the probabilities of the true tokens; 0 for a word that it did not learn."""
+        del progress
+        return sample.pick_scores(self.probabilities(sample.vectors), self.vocabulary)
+
+
+ATTACKS: Registry[type[Attack]] = Registry(
+    kind="attack",
+    builtin={
+        "averaging": "vecveil.attacks.averaging:Averaging",
+        "boosted": "vecveil.attacks.boosted:Boosted",
+        "geia": "vecveil.attacks.geia:Geia",
+        "mlc": "vecveil.attacks.mlc:Mlc",
+        "nearest": "vecveil.attacks.nearest:NearestNeighbor",
+        "vec2text": "vecveil.attacks.vec2text:Vec2Text",
+    },
+    group="vecveil.attacks",
+)
+
+
+def build_attack(name: str, settings: Mapping[str, Any] | None = None) -> Attack:
+    """Return the attack registered as `name`, with `settings` over its defaults."""
+    return build(ATTACKS, name, settings or {})

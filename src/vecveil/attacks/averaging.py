@@ -1,4 +1,4 @@
-"""Averaging: an attacker who gets the same record several times takes the mean, and the noise with it."""
+"""Averaging: an attack on the mean of several releases of each record."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.attacks.attack import Attack, Embed, Sample, TrainedAttack
-from vecveil.attacks.registry import build_attack
+from vecveil.attacks.attack import Attack, Embed, Sample, TrainedAttack, build_attack
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
@@ -22,11 +21,11 @@ class Averaging:
     """Another attack on the mean of k fresh releases of each record, which has 1/√k of the noise of one.
 
     Attributes:
-        releases: k. The vectors it is trained on and reads are means of as many releases.
+        releases: k. It is trained on means of as many releases, and reads such means.
         base: The attack that reads the means.
         settings: Settings of that attack.
-        embed: Access to the model, handed in by the audit, for a base that can use it.
-        embedder: The model that made the vectors, handed in likewise.
+        embed: Access to the model, passed in by the audit, for a base that can use it.
+        embedder: The model that made the vectors, passed in likewise.
     """
 
     releases: int = 8
@@ -39,8 +38,11 @@ class Averaging:
         at_least(self.releases, 2, "releases")
         if self.base == "averaging":
             raise InvalidInputError("averaging can't be its own base; name another attack")
-        _require_mapping(self.settings)
-        self._attack()
+        # A command line may pass anything.
+        settings: object = self.settings
+        if not isinstance(settings, Mapping):
+            raise InvalidInputError(f"settings of the base must be names and values, got {settings!r}")
+        self._build_base()
 
     def train(
         self,
@@ -52,9 +54,9 @@ class Averaging:
         progress: Progress = silent,
     ) -> TrainedAttack:
         """Return the base attack, trained on means."""
-        return self._attack().train(sample, held_out, rng, folder=folder, progress=progress)
+        return self._build_base().train(sample, held_out, rng, folder=folder, progress=progress)
 
-    def _attack(self) -> Attack:
+    def _build_base(self) -> Attack:
         attack: Any = build_attack(self.base, self.settings)
         known = {entry.name for entry in fields(attack)}
         access = {"embed": self.embed, "embedder": self.embedder}
@@ -62,8 +64,3 @@ class Averaging:
             attack, **{key: value for key, value in access.items() if value is not None and key in known}
         )
         return built
-
-
-def _require_mapping(settings: object) -> None:
-    if not isinstance(settings, Mapping):
-        raise InvalidInputError(f"settings of the base must be names and values, got {settings!r}")

@@ -1,41 +1,44 @@
-"""Boosted: gradient-boosted trees that say, word by word, which sensitive words are in the text behind a vector."""
+"""Boosted: gradient-boosted trees for each sensitive word behind a vector."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from vecveil.attacks.attack import Sample
-from vecveil.attacks.trained_boosted import Clues, TrainedBoosted, staged
-from vecveil.attacks.words import Flags, present
-from vecveil.core.arrays import Matrix
-from vecveil.core.checks import at_least, positive
+from vecveil.attacks.attack import Flags, Sample, WordClassifier
+from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.checks import at_least, embeddings, positive
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
+
+FOLDS = 5
+"""Parts of the training texts; a regression on the others predicts each of them."""
+
+RIDGE, LEAST_RIDGE = 0.1, 1e-12
+"""Penalty of the regression as a share of the mean variance of its inputs, and its smallest value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Boosted:
-    """Gradient-boosted trees, an ensemble for each sensitive word: of a kind that no shape is learned against.
+    """Gradient-boosted trees, an ensemble for each sensitive word. No shape is learned against an attack of this kind.
 
-    A shape that is guided by a network may have found what that network is blind to; trees are blind to other things.
-    They cut along one axis at a time, and the axes of an embedding tell little one by one. So they look at principal
-    components, and at what a kernel ridge regression says of every word: they correct it, and turn it into
-    probabilities. The number of rounds and the threshold are those that read the held-out texts best.
+    A shape that is guided by a network may hide only what a network sees; trees see other things. They cut along one
+    axis at a time, and single axes of an embedding tell little. So they see principal components and the output of a
+    kernel ridge regression for every word. Held-out texts choose the number of rounds and the threshold.
 
-    Only the commonest words are learned. A rarer one is never claimed, has no confidence, and counts as not read; nor
-    is a word learned that every text holds. Trees need many texts: with a few hundred, `mlc` reads more. Training takes
-    seconds to a minute, and keeps no checkpoints.
+    Only the most frequent words are learned, and none that every text holds. Other words are never claimed. Trees need
+    many texts: with a few hundred, `mlc` reads more. Training takes seconds to a minute, and keeps no checkpoints.
 
     Attributes:
-        most: Words that are learned at the most.
+        most: Most words that are learned.
         components: Principal components that the trees see.
         landmarks: Training vectors that the regression compares others with.
-        rounds: Trees for each word at the most.
+        rounds: Most trees for each word.
         leaves: Leaves of a tree.
         learning_rate: Share of each tree's correction that is taken.
     """
@@ -64,16 +67,17 @@ class Boosted:
         folder: Path | None = None,
         progress: Progress = silent,
     ) -> TrainedBoosted:
-        """Return the trees, grown on protected vectors."""
+        """Return the trees, trained on protected vectors."""
         del folder, progress
         try:
             # Before the threads are limited, since that reaches only libraries that are loaded already.
             from sklearn.ensemble import HistGradientBoostingClassifier
+            from sklearn.metrics import log_loss
             from threadpoolctl import threadpool_limits
         except ImportError:
             raise MissingExtraError("scikit-learn", "audit") from None
-        vocabulary = self._vocabulary(sample)
-        truth, held_truth = present(sample, vocabulary), present(held_out, vocabulary)
+        vocabulary = self._choose_vocabulary(sample)
+        truth, held_truth = sample.mark_words(vocabulary), held_out.mark_words(vocabulary)
         if not held_truth.any():
             raise InvalidInputError(
                 "boosted is stopped by what it reads of held-out texts, but no word that it learned is in one of them, "
@@ -81,33 +85,33 @@ class Boosted:
             )
         # On one thread sums are added in the same order every time; a second would bring little with so few rows.
         with threadpool_limits(limits=1):
-            clues, seen = Clues.fit(sample, truth, rng, components=self.components, landmarks=self.landmarks)
-            trees = tuple(HistGradientBoostingClassifier(**self._growth()).fit(seen, flags) for flags in truth.T)
-            held_seen = clues.of(held_out.vectors)
-            chances = np.stack([np.stack(list(staged(classifier, held_seen))) for classifier in trees], axis=-1)
-        best = int(np.argmin([_loss(after_round, held_truth) for after_round in chances]))
+            features, seen = TreeFeatures.fit(sample, truth, rng, components=self.components, landmarks=self.landmarks)
+            trees = tuple(HistGradientBoostingClassifier(**self._tree_settings()).fit(seen, flags) for flags in truth.T)
+            held_seen = features.transform(held_out.vectors)
+            after_rounds = np.stack([np.stack(list(_predict_rounds(one, held_seen))) for one in trees], axis=-1)
+        # All words together: one of them alone is in too few held-out texts to stop by.
+        losses = [log_loss(held_truth.ravel(), one.ravel(), labels=[False, True]) for one in after_rounds]
+        best = int(np.argmin(losses))
         return TrainedBoosted(
-            clues=clues,
+            features=features,
             trees=trees,
             rounds=best + 1,
             vocabulary=vocabulary,
             dimensions=sample.vectors.shape[1],
-            threshold=_threshold(chances[best], held_truth),
+            threshold=_best_threshold(after_rounds[best], held_truth),
         )
 
-    def _vocabulary(self, sample: Sample) -> tuple[str, ...]:
-        # A text that was released twice is still one text.
-        texts = dict(zip(sample.texts, sample.tokens, strict=True))
-        counts = Counter(token.word for tokens in texts.values() for token in tokens)
-        telling = [word for word in sample.vocabulary if counts[word] < len(texts)]
+    def _choose_vocabulary(self, sample: Sample) -> tuple[str, ...]:
+        counts, texts = sample.count_words(), len(set(sample.texts))
+        telling = [word for word in sample.vocabulary if counts[word] < texts]
         if not telling:
             raise InvalidInputError(
-                f"boosted needs a sensitive word that some training texts hold and others don't, got {len(texts)} "
+                f"boosted needs a sensitive word that some training texts hold and others don't, got {texts} "
                 "text(s) without one"
             )
         return tuple(sorted(sorted(telling, key=lambda word: -counts[word])[: self.most]))
 
-    def _growth(self) -> dict[str, Any]:
+    def _tree_settings(self) -> dict[str, Any]:
         return {
             "max_iter": self.rounds,
             "max_leaf_nodes": self.leaves,
@@ -121,18 +125,82 @@ class Boosted:
         }
 
 
-def _loss(chances: Matrix, truth: Flags) -> float:
-    """Return the cross-entropy of all words together: one of them alone is in too few held-out texts to stop by."""
-    sure = np.clip(np.where(truth, chances, 1 - chances), 1e-12, 1.0)
-    return float(-np.log(sure).mean())
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TreeFeatures:
+    """The inputs of the trees: principal components, and a regression of each word on the nearness to landmarks."""
+
+    axes: Matrix
+    kernel: Any
+    regression: Any
+
+    def transform(self, vectors: Embeddings) -> Matrix:
+        """Return the features of each vector."""
+        wide = np.asarray(vectors, dtype=np.float64)
+        predicted = self.regression.predict(self.kernel.transform(wide))
+        return np.hstack([wide @ self.axes, predicted.reshape(len(wide), -1)])
+
+    @classmethod
+    def fit(
+        cls, sample: Sample, truth: Flags, rng: np.random.Generator, *, components: int, landmarks: int
+    ) -> tuple[TreeFeatures, Matrix]:
+        """Return the features, and their values for the training vectors.
+
+        A training vector is predicted by a regression on other texts: one that had seen the text would be surer of it
+        than of any new one. Releases of one text stay in one fold.
+        """
+        from sklearn.kernel_approximation import Nystroem
+        from sklearn.linear_model import Ridge
+        from sklearn.model_selection import GroupKFold, cross_val_predict
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        rows, dimensions = sample.vectors.shape
+        wide = np.asarray(sample.vectors, dtype=np.float64)
+        nystroem = Nystroem(
+            gamma=1 / dimensions, n_components=min(landmarks, rows), random_state=int(rng.integers(2**31))
+        )
+        kernel = make_pipeline(StandardScaler(), nystroem).fit(wide)
+        near = kernel.transform(wide)
+        regression = Ridge(alpha=max(RIDGE * rows * float(near.var(axis=0).mean()), LEAST_RIDGE))
+        _, texts = np.unique(sample.texts, return_inverse=True)
+        folds = GroupKFold(min(FOLDS, int(texts.max()) + 1))
+        predicted = cross_val_predict(regression, near, truth.astype(np.float64), groups=texts, cv=folds)
+        centered = wide - wide.mean(axis=0)
+        axes = np.linalg.eigh(centered.T @ centered).eigenvectors[:, ::-1][:, :components]
+        features = cls(axes=axes, kernel=kernel, regression=regression.fit(near, truth.astype(np.float64)))
+        return features, np.hstack([wide @ axes, predicted.reshape(rows, -1)])
 
 
-def _threshold(chances: Matrix, truth: Flags) -> float:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedBoosted(WordClassifier):
+    """Trained trees: a boosted classifier for each word, of which the first `rounds` trees count."""
+
+    features: TreeFeatures
+    trees: tuple[Any, ...]
+    rounds: int
+
+    def probabilities(self, vectors: Embeddings) -> Matrix:
+        """Return, for each vector, the probability of each word."""
+        from threadpoolctl import threadpool_limits
+
+        released = embeddings(vectors, dimensions=self.dimensions)
+        if not len(released):
+            return np.zeros((0, len(self.vocabulary)))
+        with threadpool_limits(limits=1):
+            seen = self.features.transform(released)
+            last = [next(islice(_predict_rounds(one, seen), self.rounds - 1, None)) for one in self.trees]
+        return np.stack(last, axis=1)
+
+
+def _predict_rounds(classifier: Any, features: Matrix) -> Iterator[Vector]:
+    """Yield the probability of a classifier's word for each row: after one round, after two, and so on."""
+    return (probabilities[:, 1] for probabilities in classifier.staged_predict_proba(features))
+
+
+def _best_threshold(probabilities: Matrix, truth: Flags) -> float:
     """Return the probability from which claims have the highest F1 over all words."""
-    order = np.argsort(-chances, axis=None)
-    falling = chances.ravel()[order]
-    hits = np.cumsum(truth.ravel()[order])
-    scores = 2 * hits / (np.arange(1, hits.size + 1) + hits[-1])
-    # Claims of the same probability are made together.
-    last = np.append(falling[:-1] > falling[1:], True)
-    return float(falling[np.where(last, scores, 0.0).argmax()])
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, thresholds = precision_recall_curve(truth.ravel(), probabilities.ravel())
+    scores = precision * recall / np.maximum(precision + recall, 1e-12)
+    return float(thresholds[scores[:-1].argmax()])

@@ -1,8 +1,7 @@
-"""MLC: a multi-label classifier that says which sensitive words are in the text behind a vector."""
+"""MLC: a multi-label classifier of the sensitive words behind a vector."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from vecveil.attacks.attack import Sample
-from vecveil.attacks.trained_mlc import TrainedMlc, as_tensor
-from vecveil.attacks.training.checkpoint import Checkpoint
-from vecveil.attacks.training.loop import Schedule, shuffled_batches, train
-from vecveil.attacks.words import present
-from vecveil.core.checks import at_least, fraction, positive
+from vecveil.attacks.attack import Sample, WordClassifier
+from vecveil.attacks.checkpoint import Checkpoint
+from vecveil.attacks.training import Schedule, seed_torch, shuffle_batches, to_tensor, train
+from vecveil.core.arrays import Embeddings, Matrix
+from vecveil.core.checks import at_least, embeddings, fraction, positive
 from vecveil.core.digests import array_digest, json_digest
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -28,9 +26,9 @@ if TYPE_CHECKING:
 class Mlc:
     """The paper's MLC: three hidden layers, one sigmoid output per sensitive word, binary cross-entropy.
 
-    It differs from the print in what makes it stronger, since an attack that is under-trained flatters every defence:
-    it is trained until held-out data says stop, and words that are there weigh more than the many that aren't.
-    `epochs=20, patience=20, learning_rate=1e-4, batch_size=64, positive_weight=1` is the print, but for standardised
+    It is stronger than the paper's, since an under-trained attack flatters every defense: it is trained until held-out
+    data says stop, and words that are there weigh more than the many that aren't.
+    `epochs=20, patience=20, learning_rate=1e-4, batch_size=64, positive_weight=1` is the paper's, but for standardized
     inputs, outputs that start at the frequencies of the words, and the choice of the best epoch.
 
     Attributes:
@@ -57,7 +55,7 @@ class Mlc:
     releases: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", _widths(self.hidden))
+        object.__setattr__(self, "hidden", _check_widths(self.hidden))
         positive(self.learning_rate, "learning_rate")
         positive(self.positive_weight, "positive_weight")
         for name in ("batch_size", "epochs", "patience", "rarest"):
@@ -74,27 +72,21 @@ class Mlc:
         progress: Progress = silent,
     ) -> TrainedMlc:
         """Return the classifier, trained on protected vectors."""
-        try:
-            import torch
-        except ImportError:
-            raise MissingExtraError("torch", "models") from None
-        vocabulary = self._vocabulary(sample)
-        vectors = as_tensor(sample.vectors)
-        targets = as_tensor(present(sample, vocabulary))
-        held_vectors = as_tensor(held_out.vectors)
-        held_targets = as_tensor(present(held_out, vocabulary))
-        if not held_targets.any():
+        vocabulary = self._choose_vocabulary(sample)
+        truth, held_truth = sample.mark_words(vocabulary), held_out.mark_words(vocabulary)
+        if not held_truth.any():
             raise InvalidInputError(
                 "mlc is stopped by what it reads of held-out texts, but no sensitive word of the training texts is in "
                 f"one of them, got {len(held_out)}"
             )
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**62)))
-            network = self._network(vectors, targets)
+        with seed_torch(rng):
+            vectors, held_vectors = to_tensor(sample.vectors), to_tensor(held_out.vectors)
+            targets, held_targets = to_tensor(truth), to_tensor(held_truth)
+            network = self._build_network(vectors, targets)
             train(
                 network,
                 schedule=Schedule(epochs=self.epochs, learning_rate=self.learning_rate, patience=self.patience),
-                batches=shuffled_batches(len(sample), self.batch_size, rng),
+                batches=shuffle_batches(len(sample), self.batch_size, rng),
                 loss=lambda rows: self._loss(network(vectors[rows]), targets[rows]),
                 score=lambda: self._score(network(held_vectors), held_targets),
                 checkpoint=None if folder is None else Checkpoint(folder=folder, key=self._key(sample, held_out)),
@@ -103,10 +95,8 @@ class Mlc:
             )
         return TrainedMlc(network=network, vocabulary=vocabulary, dimensions=vectors.shape[1], threshold=self.threshold)
 
-    def _vocabulary(self, sample: Sample) -> tuple[str, ...]:
-        # A text that was released twice is still one text.
-        texts = dict(zip(sample.texts, sample.tokens, strict=True))
-        counts = Counter(token.word for tokens in texts.values() for token in tokens)
+    def _choose_vocabulary(self, sample: Sample) -> tuple[str, ...]:
+        counts = sample.count_words()
         vocabulary = tuple(word for word in sample.vocabulary if counts[word] >= self.rarest)
         if len(vocabulary) < 2:
             raise InvalidInputError(
@@ -116,13 +106,13 @@ class Mlc:
             )
         return vocabulary
 
-    def _network(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.nn.Module:
+    def _build_network(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.nn.Module:
         import torch
 
-        from vecveil.attacks.standardise import standardised
+        from vecveil.attacks.standardize import Standardize
 
         widths = [vectors.shape[1], *self.hidden]
-        layers: list[torch.nn.Module] = [standardised(vectors)]
+        layers: list[torch.nn.Module] = [Standardize.fit(vectors)]
         for width, following in pairwise(widths):
             layers += [torch.nn.Linear(width, following), torch.nn.ReLU()]
         last = torch.nn.Linear(widths[-1], targets.shape[1])
@@ -141,11 +131,8 @@ class Mlc:
         return loss / targets.shape[0]
 
     def _score(self, logits: torch.Tensor, targets: torch.Tensor) -> float:
-        """Return the micro F1 of what is claimed; minus the loss, below every F1, where nothing is claimed rightly.
-
-        A classifier of rare words claims none for many epochs. It learns all the same: with F1 alone it would be
-        stopped for standing still, and kept as it was after the first.
-        """
+        """Return the micro F1 of the claimed words; minus the loss, below every F1, where no claim is right."""
+        # A classifier of rare words claims none for many epochs, but learns; by F1 alone it would be stopped too early.
         claimed = logits.sigmoid() >= self.threshold
         hits = float((claimed * targets).sum())
         return 2 * hits / float(claimed.sum() + targets.sum()) if hits else -float(self._loss(logits, targets))
@@ -160,8 +147,24 @@ class Mlc:
         )
 
 
-def _widths(hidden: object) -> tuple[int, ...]:
-    # Settings that were kept as JSON come back as a list, and `hidden=512` on a command line is a number.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedMlc(WordClassifier):
+    """A trained classifier; its network takes vectors to one logit per word of the vocabulary."""
+
+    network: torch.nn.Module
+
+    def probabilities(self, vectors: Embeddings) -> Matrix:
+        """Return, for each vector, the probability of each word."""
+        import torch
+
+        released = embeddings(vectors, dimensions=self.dimensions)
+        with torch.no_grad():
+            logits: torch.Tensor = self.network(to_tensor(released))
+            return np.asarray(logits.sigmoid().double().numpy())
+
+
+def _check_widths(hidden: object) -> tuple[int, ...]:
+    # Settings from JSON come back as a list, and `hidden=512` on a command line is a number.
     if not isinstance(hidden, list | tuple):
         raise InvalidInputError(f"hidden must be a list of widths, got {hidden!r}")
     return tuple(at_least(width, 1, "each width of hidden") for width in hidden)

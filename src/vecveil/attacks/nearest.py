@@ -1,15 +1,14 @@
-"""Nearest-neighbour inversion: the text that an attacker knows whose vector is nearest to the one it got."""
+"""Nearest-neighbor inversion: the known text whose vector is nearest."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from vecveil.attacks.attack import Embed, Recovery, Sample
-from vecveil.attacks.words import Flags, known_scores, present
+from vecveil.attacks.attack import Embed, Flags, Recovery, Sample
 from vecveil.concepts import words
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, embeddings
@@ -21,24 +20,24 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class NearestNeighbour:
-    """Answers with the nearest text of those it knows, and with how often its neighbours hold each sensitive word.
+class NearestNeighbor:
+    """Answers with the nearest text of those it knows, and with how often its neighbors hold each sensitive word.
 
     It knows the training texts, and compares with their clean vectors where it can call the model: noise on one side
     of a comparison hides less than noise on both.
 
     Attributes:
-        neighbours: Texts whose words are counted for the scores.
-        embed: Access to the model, handed in by the audit; None compares with the released vectors instead.
+        neighbors: Texts whose words are counted for the scores.
+        embed: Access to the model, passed in by the audit; None compares with the released vectors instead.
     """
 
-    neighbours: int = 20
+    neighbors: int = 20
     embed: Embed | None = field(default=None, repr=False)
 
     releases: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        at_least(self.neighbours, 1, "neighbours")
+        at_least(self.neighbors, 1, "neighbors")
         if self.embed is not None and not callable(self.embed):
             raise InvalidInputError(f"embed must be a function of texts, got {self.embed!r}")
 
@@ -50,71 +49,71 @@ class NearestNeighbour:
         *,
         folder: Path | None = None,
         progress: Progress = silent,
-    ) -> TrainedNearestNeighbour:
-        """Return the attack; all that is learned is how fast a neighbour's word loses weight with its distance."""
+    ) -> TrainedNearestNeighbor:
+        """Return the attack; all that is learned is how fast a neighbor's word loses weight with its distance."""
         del rng, folder, progress
         if not sample.vocabulary:
             raise InvalidInputError("nearest needs training texts with sensitive tokens, got none")
         if not len(held_out):
-            raise InvalidInputError("nearest needs held-out texts to weigh its neighbours by, got none")
-        known = sample if self.embed is None else _embedded(sample, self.embed)
-        attacks = [
-            TrainedNearestNeighbour(
-                known=_unit(known.vectors),
-                texts=known.texts,
-                vocabulary=known.vocabulary,
-                present=present(known, known.vocabulary),
-                neighbours=min(self.neighbours, len(known)),
-                sharpness=sharpness,
-            )
-            for sharpness in _SHARPNESS
-        ]
-        return max(attacks, key=lambda attack: _fit(attack, held_out))
+            raise InvalidInputError("nearest needs held-out texts to weigh its neighbors by, got none")
+        known = sample if self.embed is None else _embed_texts(sample, self.embed)
+        trained = TrainedNearestNeighbor(
+            known=_normalize(known.vectors),
+            texts=known.texts,
+            vocabulary=known.vocabulary,
+            present=known.mark_words(known.vocabulary),
+            neighbors=min(self.neighbors, len(known)),
+            sharpness=_SHARPNESS[0],
+        )
+        attacks = [replace(trained, sharpness=sharpness) for sharpness in _SHARPNESS]
+        return max(attacks, key=lambda attack: _log_likelihood(attack, held_out))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrainedNearestNeighbour:
-    """The texts that are known, their vectors, and which of the sensitive words each holds."""
+class TrainedNearestNeighbor:
+    """The known texts, their vectors at length one, and which sensitive words each holds."""
 
     known: Matrix
     texts: tuple[str, ...]
     vocabulary: tuple[str, ...]
     present: Flags
-    neighbours: int
+    neighbors: int
     sharpness: float
 
     def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
         """Return the nearest known text of each vector."""
         del progress
         released = embeddings(vectors, dimensions=self.known.shape[1])
-        found, scores = [], []
+        texts: list[str] = []
+        scores = [np.zeros((0, len(self.vocabulary)))]
         for start in range(0, len(released), _BLOCK):
-            nearest, chances = self._read(released[start : start + _BLOCK])
-            found += [self.texts[row] for row in nearest]
-            scores.append(chances)
+            nearest, probabilities = self._compare(released[start : start + _BLOCK])
+            texts += [self.texts[row] for row in nearest]
+            scores.append(probabilities)
         return Recovery(
-            words=tuple(frozenset(words(text)) for text in found),
+            words=tuple(frozenset(words(text)) for text in texts),
             vocabulary=self.vocabulary,
-            scores=np.concatenate(scores) if scores else np.zeros((0, len(self.vocabulary))),
-            texts=tuple(found),
+            scores=np.concatenate(scores),
+            texts=tuple(texts),
         )
 
     def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
-        """Return the weight of those neighbours that hold each true token."""
-        return known_scores(self.recover(sample.vectors, progress=progress).scores, self.vocabulary, sample)
+        """Return the weight of those neighbors that hold each true token."""
+        return sample.pick_scores(self.recover(sample.vectors, progress=progress).scores, self.vocabulary)
 
-    def _read(self, vectors: Embeddings) -> tuple[list[int], Matrix]:
-        similarity = _unit(vectors) @ self.known.T
-        nearest = np.argpartition(-similarity, self.neighbours - 1, axis=1)[:, : self.neighbours]
+    def _compare(self, vectors: Embeddings) -> tuple[list[int], Matrix]:
+        """Return the nearest text of each vector, and the weight of the neighbors that hold each word."""
+        similarity = _normalize(vectors) @ self.known.T
+        nearest = np.argpartition(-similarity, self.neighbors - 1, axis=1)[:, : self.neighbors]
         near = np.take_along_axis(similarity, nearest, axis=1)
         weights = np.exp(self.sharpness * (near - near.max(axis=1, keepdims=True)))
         weights /= weights.sum(axis=1, keepdims=True)
-        chances = np.stack([weight @ self.present[rows] for weight, rows in zip(weights, nearest, strict=True)])
-        # Weights that add up to 1 may do so with a rounding too many.
-        return similarity.argmax(axis=1).tolist(), np.minimum(chances, 1.0)
+        probabilities = np.stack([weight @ self.present[rows] for weight, rows in zip(weights, nearest, strict=True)])
+        # The sum of the weights may be above 1 by a rounding error.
+        return similarity.argmax(axis=1).tolist(), np.minimum(probabilities, 1.0)
 
 
-def _embedded(sample: Sample, embed: Embed) -> Sample:
+def _embed_texts(sample: Sample, embed: Embed) -> Sample:
     """Return the clean vectors of a sample's texts, each text once: another release of it has no other clean vector."""
     first = {text: row for row, text in reversed(list(enumerate(sample.texts)))}
     kept = sample.rows(sorted(first.values()))
@@ -122,13 +121,13 @@ def _embedded(sample: Sample, embed: Embed) -> Sample:
     return Sample(vectors=clean, texts=kept.texts, tokens=kept.tokens)
 
 
-def _unit(vectors: Embeddings) -> Matrix:
+def _normalize(vectors: Embeddings) -> Matrix:
     wide = np.asarray(vectors, dtype=np.float64)
     return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-30))
 
 
-def _fit(attack: TrainedNearestNeighbour, held_out: Sample) -> float:
-    """Return the mean log-likelihood of the held-out words; nothing is ever quite impossible."""
-    truth = present(held_out, attack.vocabulary)
-    chances = np.clip(attack.recover(held_out.vectors).scores, 1e-3, 1 - 1e-3)
-    return float(np.where(truth, np.log(chances), np.log(1 - chances)).mean())
+def _log_likelihood(attack: TrainedNearestNeighbor, held_out: Sample) -> float:
+    """Return the mean log-likelihood of the held-out words; no probability counts as quite 0 or 1."""
+    truth = held_out.mark_words(attack.vocabulary)
+    probabilities = np.clip(attack.recover(held_out.vectors).scores, 1e-3, 1 - 1e-3)
+    return float(np.where(truth, np.log(probabilities), np.log(1 - probabilities)).mean())

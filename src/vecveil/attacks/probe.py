@@ -1,4 +1,4 @@
-"""The simplest adaptive attack: a classifier trained on protected vectors to find the texts with the concept."""
+"""Concept probes: classifiers that find the concept in protected vectors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from vecveil.core.errors import InvalidInputError, MissingExtraError
 
 ProbeKind: TypeAlias = Literal["linear", "mlp"]
 
-FEWEST = 4
-"""Vectors of each kind below which there is nothing to train on and to stop by."""
+FEWEST_VECTORS = 4
+"""Fewest training vectors with the concept, and without it."""
 
-STOPPED_BY = 0.15
-"""Share of the training vectors that tell an MLP when to stop."""
+VALIDATION_SHARE = 0.15
+"""Share of the training vectors that an MLP is stopped by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,8 +28,8 @@ class ProbeScore:
     """How well a probe finds the concept in vectors that it was not trained on.
 
     Attributes:
-        auc: Chance that a vector with the concept scores above one without it; 0.5 is blind, 1 is sight.
-        accuracy: Share of vectors told apart rightly, each class counting half; 0.5 is blind.
+        auc: Probability that a vector with the concept scores above one without it; 0.5 is a blind guess.
+        accuracy: Share of vectors classified rightly, each class counting half; 0.5 is a blind guess.
         chances: For each vector that it was tested on, the probability that it gave to the concept.
         present: Whether the concept was there.
     """
@@ -47,10 +47,10 @@ class ProbeScore:
 
 @dataclass(frozen=True, kw_only=True)
 class ConceptProbe:
-    """A classifier on standardised vectors, stopped or penalised so that it is neither under- nor over-trained.
+    """A classifier on standardized vectors, stopped or penalized so that it is neither under- nor over-trained.
 
     Attributes:
-        kind: `mlp`, or `linear` for a logistic regression, which erasure of single directions blinds first.
+        kind: `mlp`, or `linear` for a logistic regression, which fails first where single directions are erased.
         hidden: Widths of the hidden layers of the MLP.
         epochs: Most passes of the MLP over the training vectors.
         held_out: Share of the groups that the score is measured on.
@@ -77,7 +77,7 @@ class ConceptProbe:
         """Train on one part of `vectors` and measure on the rest.
 
         Args:
-            vectors: Protected vectors: the attacker adapts to the protection by training on what it lets out.
+            vectors: Protected vectors: the attacker adapts to the protection by training on its output.
             present: For each, whether its text holds the concept.
             groups: Vectors of one group (the two sides of a contrast pair) stay on one side of the split.
         """
@@ -91,8 +91,8 @@ class ConceptProbe:
             raise InvalidInputError(f"present must be one truth value per vector, got shape {present.shape}")
         if groups is not None and groups.shape != present.shape:
             raise InvalidInputError(f"groups must be one number per vector, got shape {groups.shape}")
-        test = self._test_rows(np.arange(present.size) if groups is None else groups)
-        for part, fewest, use in ((present[test], 1, "test"), (present[~test], FEWEST, "train")):
+        test = self._choose_test_rows(np.arange(present.size) if groups is None else groups)
+        for part, fewest, use in ((present[test], 1, "test"), (present[~test], FEWEST_VECTORS, "train")):
             counts = int(part.sum()), int(part.size - part.sum())
             if min(counts) < fewest:
                 raise InvalidInputError(
@@ -101,9 +101,9 @@ class ConceptProbe:
                 )
         # The matrices are small: threads would cost more than they bring, many times more on a busy machine.
         with threadpool_limits(limits=1), warnings.catch_warnings():
-            # Reaching the last epoch is what a limit is for.
+            # The last epoch is a limit that may be reached.
             warnings.filterwarnings("ignore", message="Stochastic Optimizer: Maximum iterations")
-            probe = self._classifier(int(np.sum(~test))).fit(checked[~test], present[~test])
+            probe = self._build_classifier(int(np.sum(~test))).fit(checked[~test], present[~test])
         chances = probe.predict_proba(checked[test])[:, 1]
         return ProbeScore(
             auc=float(roc_auc_score(present[test], chances)),
@@ -112,12 +112,12 @@ class ConceptProbe:
             present=present[test],
         )
 
-    def _test_rows(self, groups: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    def _choose_test_rows(self, groups: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         names = np.unique(groups)
         chosen = np.random.default_rng(self.seed).permutation(names)[: round(self.held_out * names.size)]
         return np.isin(groups, chosen)
 
-    def _classifier(self, rows: int) -> Any:
+    def _build_classifier(self, rows: int) -> Any:
         from sklearn.linear_model import LogisticRegression
         from sklearn.neural_network import MLPClassifier
         from sklearn.pipeline import make_pipeline
@@ -128,11 +128,11 @@ class ConceptProbe:
         network = MLPClassifier(
             self.hidden,
             alpha=1e-3,
-            batch_size=min(64, rows - math.ceil(STOPPED_BY * rows)),
+            batch_size=min(64, rows - math.ceil(VALIDATION_SHARE * rows)),
             early_stopping=True,
             max_iter=self.epochs,
             n_iter_no_change=12,
             random_state=self.seed,
-            validation_fraction=STOPPED_BY,
+            validation_fraction=VALIDATION_SHARE,
         )
         return make_pipeline(StandardScaler(), network)

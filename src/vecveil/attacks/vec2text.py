@@ -1,39 +1,27 @@
-"""Vec2Text: an inverter that guesses the text of a vector, and a corrector that sees where its guess landed."""
+"""Vec2Text: an inverter that guesses texts, and a corrector of guesses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from vecveil.attacks.attack import Sample
-from vecveil.attacks.generation.conditions import noisy, tensor
-from vecveil.attacks.generation.generative import (
-    PRIOR_RATE,
-    SCRATCH_RATE,
-    GenerativeAttack,
-    check_samples,
-    seeded,
-    set_dropout,
-)
-from vecveil.attacks.generation.guesses import Embed
-from vecveil.attacks.generation.tokeniser import Tokeniser, train_tokeniser
+from vecveil.attacks.attack import Embed, Sample, TrainedAttack
+from vecveil.attacks.generation.fine_tuning import fine_tune
+from vecveil.attacks.generation.generative import SMALL, GenerativeAttack, NetworkTraining
+from vecveil.attacks.generation.tokenizer import TextTokenizer, train_tokenizer
+from vecveil.attacks.nearest import NearestNeighbor
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 
 if TYPE_CHECKING:
-    import torch
-
-    from vecveil.attacks.generation.correction import TrainedVec2Text
-    from vecveil.attacks.generation.corrector import Corrector
+    from vecveil.attacks.generation.generator import TrainedGenerator
     from vecveil.attacks.generation.inverter import Inverter
-    from vecveil.attacks.priors.lesson import PublicLesson
 
-SMALL = "small"
 INVERTER, CORRECTOR = "inverter", "corrector"
 
 INVERTER_SHARE = 0.65
@@ -57,23 +45,13 @@ class Vec2Text(GenerativeAttack):
         recall: Whether the nearest of the texts that the attacker knows is among the first guesses, where it corrects
             them: it costs nothing, and a near copy is a better start than any guess.
         guesses: Most sentences whose guesses the corrector of a prior learns from.
-        embed: Access to the model, handed in by the audit; corrections need it.
+        embed: Access to the model, passed in by the audit; corrections need it.
     """
 
     name: ClassVar[str] = "vec2text"
-    sizes: ClassVar[tuple[str, ...]] = (
-        "inverter",
-        "corrector",
-        "width",
-        "encoder_layers",
-        "layers",
-        "heads",
-        "positions",
-        "vocabulary",
-        "max_tokens",
-    )
-
-    lessons: ClassVar[tuple[str, ...]] = (*GenerativeAttack.lessons, "guesses", "steps")
+    paper_rate: ClassVar[float] = 5e-5
+    sizes: ClassVar[tuple[str, ...]] = (*GenerativeAttack.sizes, INVERTER, CORRECTOR, "encoder_layers", "positions")
+    prior_options: ClassVar[tuple[str, ...]] = (*GenerativeAttack.prior_options, "guesses", "steps")
 
     inverter: str = SMALL
     corrector: str = SMALL
@@ -89,9 +67,9 @@ class Vec2Text(GenerativeAttack):
         for name in ("encoder_layers", "positions", "guesses"):
             at_least(getattr(self, name), 1, name)
         at_least(self.steps, 0, "steps")
-        for name in ("inverter", "corrector"):
+        for name in (INVERTER, CORRECTOR):
             if not getattr(self, name):
-                raise InvalidInputError(f"{name} must be 'small', a name or a folder, got ''")
+                raise InvalidInputError(f"{name} must be {SMALL!r}, a name or a folder, got ''")
 
     def train(
         self,
@@ -101,75 +79,64 @@ class Vec2Text(GenerativeAttack):
         *,
         folder: Path | None = None,
         progress: Progress = silent,
-    ) -> TrainedVec2Text:
+    ) -> TrainedAttack:
         """Return both networks, trained on protected vectors."""
-        check_samples(self.name, sample, held_out)
         if self.steps and self.embed is None:
             raise InvalidInputError(
-                f"vec2text corrects its guesses by embedding them: hand in embed, or set steps to 0 (got {self.steps})"
+                f"vec2text corrects its guesses by embedding them: pass embed, or set steps to 0 (got {self.steps})"
             )
-        prior = self.opened_prior(sample)
-        sized = self if prior is None else replace(self, **prior.settings)
-        with seeded(rng):
-            from vecveil.attacks.generation.vec2text_training import Vec2TextTraining
+        return fine_tune(self, sample, held_out, rng, embed=self.embed, folder=folder, progress=progress)
 
-            training = Vec2TextTraining(
-                attack=sized, sample=sample, held_out=held_out, prior=prior, rng=rng, folder=folder, progress=progress
-            )
-            return training.run()
+    def build_tokenizer(self, texts: Sequence[str]) -> TextTokenizer:
+        """Return the tokenizer of a published inverter, or one trained on `texts`."""
+        from vecveil.attacks.generation.published import load_inverter_tokenizer
 
-    def start(self, vectors: torch.Tensor, tokeniser: Tokeniser) -> Inverter:
-        """Return the inverter before its training."""
-        from vecveil.attacks.generation.encoder_decoders import small_encoder_decoder
-        from vecveil.attacks.generation.inverter import Inverter
-        from vecveil.attacks.generation.published import published_inverter
-        from vecveil.attacks.standardise import standardised
+        if self.is_small(INVERTER):
+            return train_tokenizer(texts, vocabulary=self.vocabulary)
+        return load_inverter_tokenizer(self.inverter)
 
-        if self.inverter != SMALL:
-            return published_inverter(self.inverter, vectors.shape[1])
-        model = small_encoder_decoder(
-            tokeniser, width=self.width, encoder_layers=self.encoder_layers, layers=self.layers, heads=self.heads
-        )
-        return Inverter(standardised(vectors), model, positions=self.positions)
+    def train_networks(self, training: NetworkTraining) -> TrainedAttack:
+        """Train the inverter, then the corrector on its guesses."""
+        from vecveil.attacks.generation.corrector import TrainedVec2Text
 
-    def start_corrector(self, inverter: Inverter, guessed: torch.Tensor) -> Corrector:
-        """Return the corrector before its training: a published one, or one that starts as the inverter is."""
-        from vecveil.attacks.generation.corrector import corrector_from
-        from vecveil.attacks.generation.published import published_corrector
-
-        if self.corrector != SMALL:
-            return published_corrector(self.corrector, guessed.shape[1])
-        return corrector_from(inverter, guessed)
-
-    def teach_prior(self, lesson: PublicLesson) -> None:
-        """Train the networks of a prior on public sentences: the inverter, then the corrector on its guesses."""
-        from vecveil.attacks.priors.guesses import public_guesses
-
-        inverter = self.start(lesson.vectors, lesson.tokeniser)
-        if self.inverter == SMALL:
-            lesson.start_words(inverter.encoder_decoder)
-        set_dropout(inverter, 0.0)
-        condition, held_condition = noisy(lesson.vectors, self.noise), noisy(lesson.held_vectors, 0.0)
-        lesson.teach(inverter, INVERTER, condition, held_condition, share=INVERTER_SHARE if self.steps else 1.0)
-        if not self.steps:
-            return
-        guesses, held_guesses = public_guesses(lesson, inverter, CORRECTOR, most=self.guesses)
-        corrector = self.start_corrector(inverter, tensor(guesses.vectors))
-        set_dropout(corrector, 0.0)
-        lesson.teach(
-            corrector,
-            CORRECTOR,
-            guesses.condition(lesson.vectors),
-            held_guesses.condition(lesson.held_vectors),
-            rows=len(guesses.texts),
-            share=1 - INVERTER_SHARE,
-            rate=PRIOR_RATE / SCRATCH_RATE,
+        network = self._build_inverter(training)
+        if not self.steps or training.embed is None:
+            return training.fit(network, INVERTER)
+        inverter = training.fit(network, INVERTER, share=INVERTER_SHARE)
+        corrector = self._train_corrector(training, inverter, training.embed)
+        known = None
+        if self.recall and training.sample.vocabulary:
+            known = NearestNeighbor(embed=training.embed).train(training.sample, training.held_out, training.rng)
+        return TrainedVec2Text(
+            inverter=inverter, corrector=corrector, embed=training.embed, steps=self.steps, known=known
         )
 
-    def new_tokeniser(self, texts: Sequence[str]) -> Tokeniser:
-        """Return the tokeniser of a published inverter, or one trained on `texts`."""
-        from vecveil.attacks.generation.published import published_tokeniser
+    def _build_inverter(self, training: NetworkTraining) -> Inverter:
+        from vecveil.attacks.generation.inverter import Inverter, build_small_t5
+        from vecveil.attacks.generation.published import load_inverter
+        from vecveil.attacks.standardize import Standardize
 
-        if self.inverter != SMALL:
-            return published_tokeniser(self.inverter)
-        return train_tokeniser(texts, vocabulary=self.vocabulary)
+        if not self.is_small(INVERTER):
+            return load_inverter(self.inverter, training.vectors.shape[1])
+        model = build_small_t5(
+            training.tokenizer,
+            width=self.width,
+            encoder_layers=self.encoder_layers,
+            layers=self.layers,
+            heads=self.heads,
+        )
+        return Inverter(Standardize.fit(training.vectors), model, positions=self.positions)
+
+    def _train_corrector(self, training: NetworkTraining, inverter: TrainedGenerator, embed: Embed) -> TrainedGenerator:
+        from vecveil.attacks.generation.corrector import Corrector, Guesses
+        from vecveil.attacks.generation.published import load_corrector
+        from vecveil.attacks.training import to_tensor
+
+        texts, held_texts = training.guess_texts(inverter, most=self.guesses)
+        guesses = Guesses.from_texts(texts, training.sample.vectors[: len(texts)], embed)
+        held_guesses = Guesses.from_texts(held_texts, training.held_out.vectors, embed)
+        if self.is_small(CORRECTOR):
+            network = Corrector.from_inverter(inverter.model, to_tensor(guesses.vectors))
+        else:
+            network = load_corrector(self.corrector, guesses.vectors.shape[1])
+        return training.fit(network, CORRECTOR, (guesses, held_guesses), share=1 - INVERTER_SHARE)

@@ -1,33 +1,33 @@
 """Audit: attacks and utility tasks against a veil."""
 
-from vecveil.audit.budgets import Budget
+from vecveil.audit.audit import EXAMPLES, RESULTS, Audit, prepare_audit
 from vecveil.audit.corpus import AuditCorpus
-from vecveil.audit.estimate import Estimate
-from vecveil.audit.folder import AuditFolder
-from vecveil.audit.grid import Grid
+from vecveil.audit.experiment import Cell, Experiment
 from vecveil.audit.metrics import mitigation, tradeoff_rate
 from vecveil.audit.plan import AuditPlan
-from vecveil.audit.prepare import ALWAYS, prepare
-from vecveil.audit.results import AttackRow, AuditResult, Example, ProbeRow, Setting, TaskRow, Verdict
-from vecveil.audit.run import run_audit
+from vecveil.audit.results import AttackRow, AuditResult, Estimate, Example, ProbeRow, Setting, TaskRow, Verdict
+from vecveil.audit.run import audit, default_budgets, with_default_attacks
 
 __all__ = [
-    "ALWAYS",
+    "EXAMPLES",
+    "RESULTS",
     "AttackRow",
+    "Audit",
     "AuditCorpus",
-    "AuditFolder",
     "AuditPlan",
     "AuditResult",
-    "Budget",
+    "Cell",
     "Estimate",
     "Example",
-    "Grid",
+    "Experiment",
     "ProbeRow",
     "Setting",
     "TaskRow",
     "Verdict",
+    "audit",
+    "default_budgets",
     "mitigation",
-    "prepare",
-    "run_audit",
+    "prepare_audit",
     "tradeoff_rate",
+    "with_default_attacks",
 ]

@@ -1,10 +1,10 @@
-"""The owner's texts as an audit sees them: what is private in each, their vectors, and who trains on what."""
+"""The corpus of an audit: texts, private spans, vectors and splits."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.audit.defences import Embed
-from vecveil.audit.near_copies import near_groups
+from vecveil.audit.defenses import Embed
 from vecveil.concepts import Concept, Passage, SensitiveToken, contrast_set, sensitive_tokens
-from vecveil.concepts.span import Spans
-from vecveil.core.arrays import Embeddings, evenly
+from vecveil.concepts.passage import Spans
+from vecveil.core.arrays import Embeddings, spread_rows
+from vecveil.core.checks import fraction
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes import ContrastPairs
+from vecveil.shapes import ContrastPairs, Evidence
+from vecveil.veil.evidence import LabeledTexts
 
 FEWEST_TEXTS = 100
 """Distinct texts with the concept that an audit needs: with fewer, no attack learns and no interval means a thing."""
@@ -30,6 +31,9 @@ MOST_PAIRS = 2000
 
 SHARES = (0.7, 0.1)
 """Parts of the texts that attacks train on, and that they stop by; the rest is what they are tested on."""
+
+BLOCK = 2048
+"""Texts that are compared with all others together."""
 
 MOST_TOGETHER = SHARES[1]
 """Share of the texts that one group of near copies may hold: a larger one leaves nothing beside it to stop by."""
@@ -59,7 +63,7 @@ class AuditCorpus:
     near_copies: float | None = None
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         concept: Concept,
         texts: Iterable[Passage],
@@ -75,7 +79,7 @@ class AuditCorpus:
             marked[passage.text] = tuple(dict.fromkeys((*marked.get(passage.text, ()), *passage.annotations)))
         passages = tuple(Passage(text, spans) for text, spans in marked.items())
         contrast = contrast_set(concept, passages, drop_empty=True, allow_everywhere=True, progress=progress)
-        spans = tuple(concept.find_all(passages))
+        spans = contrast.spans
         tokens = tuple(sensitive_tokens(passage.text, found) for passage, found in zip(passages, spans, strict=True))
         # Probes are given pairs, which a text that holds nothing but the concept can't be half of.
         usable = min(sum(map(bool, tokens)), len(contrast))
@@ -87,7 +91,7 @@ class AuditCorpus:
         if contrast.unseen:
             unseen = ", ".join(contrast.unseen)
             warnings.warn(f"nothing was found for {unseen}: not audited", VecveilWarning, stacklevel=2)
-        chosen = evenly(len(contrast), MOST_PAIRS)
+        chosen = spread_rows(len(contrast), MOST_PAIRS)
         held = tuple(passages[contrast.rows[pair]] for pair in chosen)
         removed = tuple(Passage(contrast.without_concept[pair]) for pair in chosen)
         return cls(
@@ -131,7 +135,7 @@ class AuditCorpus:
     @cached_property
     def _groups(self) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
         """Texts that stay together: groups in which the concept is, and groups in which it isn't."""
-        labels = np.arange(len(self)) if self.near_copies is None else near_groups(self.clean, self.near_copies)
+        labels = np.arange(len(self)) if self.near_copies is None else group_near_copies(self.clean, self.near_copies)
         order = np.argsort(labels, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
         largest = max(map(len, groups))
@@ -143,6 +147,20 @@ class AuditCorpus:
         private = [any(self.tokens[row] for row in group) for group in groups]
         with_concept = [group for group, held in zip(groups, private, strict=True) if held]
         return with_concept, [group for group, held in zip(groups, private, strict=True) if not held]
+
+    def evidence(self, rows: Sequence[int]) -> Evidence:
+        """Return what a defense may be learned from in the rows with these numbers."""
+        pair_of = {passage.text: number for number, passage in enumerate(self.pair_passages[: len(self.pairs)])}
+        chosen = [pair_of[text] for row in rows if self.tokens[row] and (text := self.passages[row].text) in pair_of]
+        if len(chosen) < 2:
+            raise InvalidInputError(f"a defense is learned from at least 2 contrast pairs, got {len(chosen)}")
+        order = np.array(sorted(rows, key=lambda row: not self.tokens[row]), dtype=np.intp)
+        labeled = LabeledTexts(
+            texts=tuple(self.passages[row].text for row in order),
+            tokens=tuple(self.tokens[row] for row in order),
+            vectors=self.clean[order],
+        )
+        return labeled.evidence(ContrastPairs(self.pairs.with_concept[chosen], self.pairs.without_concept[chosen]))
 
     def digest(self) -> str:
         """Return the SHA-256 of the texts and of what is private in them."""
@@ -166,3 +184,22 @@ class AuditCorpus:
             "split": parts,
             "digest": self.digest(),
         }
+
+
+def group_near_copies(vectors: Embeddings, cosine: float) -> NDArray[np.intp]:
+    """Return the number of each row's group: rows are in one group where steps of at least `cosine` join them."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    fraction(cosine, "near_copies")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    directions = np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+    rows = directions.shape[0]
+    joined: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    for start in range(0, rows, BLOCK):
+        first, second = np.nonzero(directions[start : start + BLOCK] @ directions.T >= cosine)
+        joined.append((first + start, second))
+    firsts, seconds = (np.concatenate(side) for side in zip(*joined, strict=True))
+    links = coo_array((np.ones(firsts.size, dtype=np.int8), (firsts, seconds)), shape=(rows, rows))
+    _, labels = connected_components(links, directed=False)
+    return np.asarray(labels, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""From what an attack read to the paper's metrics, and those that keep them honest."""
+"""Metrics of an attack, with their intervals."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from vecveil.attacks import Recovery, Sample
-from vecveil.attacks.words import present
-from vecveil.audit.estimate import Estimate, ratio
-from vecveil.audit.results import CategoryLeakage
+from vecveil.audit.results import CategoryLeakage, Estimate
 from vecveil.core.arrays import Vector
 from vecveil.core.errors import InvalidInputError, MissingExtraError
+
+RESAMPLES = 1000
+LEVEL = 0.95
 
 SHIFTS = 20
 """Rearrangements of the texts over which the leakage of guessing is averaged."""
@@ -76,12 +77,12 @@ class Reading:
             from sklearn.metrics import roc_auc_score
         except ImportError:
             raise MissingExtraError("scikit-learn", "audit") from None
-        truth = present(self.sample, self.recovery.vocabulary)
+        truth = self.sample.mark_words(self.recovery.vocabulary)
         if truth.all() or not truth.any():
             return 0.5
         return float(roc_auc_score(truth.ravel(), self.recovery.scores.ravel()))
 
-    def known(self) -> float:
+    def known_share(self) -> float:
         """Return the share of the sensitive tokens that the attack had met in training."""
         vocabulary = set(self.recovery.vocabulary)
         met = sum(token.word in vocabulary for tokens in self.sample.tokens for token in tokens)
@@ -118,9 +119,9 @@ def tradeoff_rate(*, leakage: float, undefended_leakage: float, utility: float, 
 
 
 def mitigation(*, leakage: float, undefended: float) -> float:
-    """Return the paper's leakage mitigation: the relative change of leakage, negative where a defence helps."""
+    """Return the paper's leakage mitigation: the relative change of leakage, negative where a defense helps."""
     if undefended <= 0:
-        raise InvalidInputError(f"mitigation needs an attack that leaks without a defence, got leakage {undefended!r}")
+        raise InvalidInputError(f"mitigation needs an attack that leaks without a defense, got leakage {undefended!r}")
     return (leakage - undefended) / undefended
 
 
@@ -129,3 +130,43 @@ def _hits(sample: Sample, claimed: Sequence[frozenset[str] | set[str]]) -> Vecto
         [sum(token.word in words for token in tokens) for tokens, words in zip(sample.tokens, claimed, strict=True)],
         dtype=np.float64,
     )
+
+
+def ratio(parts: Vector, wholes: Vector, *, seed: int = 0) -> Estimate:
+    """Return sum(parts) / sum(wholes), resampled by rows: the words of one text stand and fall together.
+
+    Args:
+        parts: What was found in each row.
+        wholes: What could have been found; rows with nothing don't count.
+        seed: Of the resampling.
+    """
+    try:
+        from scipy.stats import bootstrap
+    except ImportError:
+        raise MissingExtraError("scipy", "audit") from None
+    counted = wholes > 0
+    if not counted.any():
+        raise InvalidInputError("nothing to take a share of: every whole is zero")
+    shares = parts[counted].astype(np.float64), wholes[counted].astype(np.float64)
+    value = float(shares[0].sum() / shares[1].sum())
+    if counted.sum() < 2:
+        return Estimate(value=value, low=0.0, high=1.0)
+
+    def quotient(part: Vector, whole: Vector, axis: int) -> Vector:
+        return np.asarray(part.sum(axis=axis) / whole.sum(axis=axis))
+
+    found = bootstrap(
+        shares,
+        quotient,
+        paired=True,
+        n_resamples=RESAMPLES,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+        batch=100,
+    ).confidence_interval
+    # A bootstrap never leaves what it saw: where no row had any part, or every row all, it would be sure of itself.
+    unseen = float(((1 - LEVEL) / 2) ** (1 / counted.sum()))
+    low = unseen if (shares[0] == shares[1]).all() else float(found.low)
+    high = 1 - unseen if not shares[0].any() else float(found.high)
+    return Estimate(value=value, low=low, high=high)

@@ -1,4 +1,4 @@
-"""What an audit runs: attacks, tasks, budgets and seeds, as plain data that can be compared and kept."""
+"""The plan of an audit as plain data."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from vecveil.attacks.probe import ProbeKind
-from vecveil.audit.budgets import Budget
 from vecveil.core.checks import at_least, fraction, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.specs import parse_spec
 from vecveil.mechanisms import MECHANISMS
+from vecveil.mechanisms.grid import GRIDS
+from vecveil.veil.budget import Budget
 
-DEFENCES = ("laplace", "purkayastha", "veil")
+DEFENSES = ("laplace", "purkayastha", "veil")
 PROBES: tuple[ProbeKind, ...] = ("linear", "mlp")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditPlan:
-    """The grid that an audit fills: every attack, probe and task against every defence at every budget and seed.
+    """The grid that an audit fills: every attack, probe and task against every defense at every budget and seed.
 
     Attributes:
         attacks: Specs of attacks, `NAME[:PRIOR][,setting=value]`.
         tasks: Specs of utility tasks.
         budgets: What each mechanism may spend.
-        defences: "veil", and mechanisms that add the same noise along every axis. No defence is always among them.
+        defenses: "veil", and mechanisms that add the same noise along every axis. No defense is always among them.
         baselines: Names of text-level baselines.
         seeds: Each is a whole repetition: splits, noise, attackers.
         copies: Fresh releases of each training text that an attacker learns from: it knows the mechanism and can
             protect its own texts as often as it likes.
+        grid: What releases are rounded to.
         keyed: Whether the noise of a text comes from a key, so that releasing it again tells nothing new.
         near_copies: Cosine from which two texts are near copies and stay on one side of every split; None where an
             attacker may know near copies of the texts that it is tested on, as the paper's may.
@@ -40,10 +42,11 @@ class AuditPlan:
     attacks: tuple[str, ...]
     tasks: tuple[str, ...]
     budgets: tuple[Budget, ...]
-    defences: tuple[str, ...] = DEFENCES
+    defenses: tuple[str, ...] = DEFENSES
     baselines: tuple[str, ...] = ()
     seeds: tuple[int, ...] = (0,)
     copies: int = 2
+    grid: str = "float32"
     keyed: bool = False
     near_copies: float | None = None
     tolerance: float = 0.2
@@ -51,13 +54,13 @@ class AuditPlan:
     judge: str = ""
 
     def __post_init__(self) -> None:
-        for name in self.defences:
-            one_of(name, {"veil", *MECHANISMS.names()}, "defence")
+        for name in self.defenses:
+            one_of(name, {"veil", *MECHANISMS.names()}, "defense")
             if name != "veil" and MECHANISMS.load(name).takes_shape:
                 raise InvalidInputError(f"the mechanism {name!r} needs a shape, which only the veil has; name 'veil'")
         if not self.budgets:
             raise InvalidInputError("an audit needs a budget at least; name some with --epsilon or --noise-ratio")
-        for name in ("attacks", "tasks", "budgets", "defences", "baselines", "seeds"):
+        for name in ("attacks", "tasks", "budgets", "defenses", "baselines", "seeds"):
             # Budgets must differ in what tables call them, or their rows could not be told apart.
             values = [one.asked if isinstance(one, Budget) else one for one in getattr(self, name)]
             twice = next((value for number, value in enumerate(values) if value in values[:number]), None)
@@ -67,6 +70,7 @@ class AuditPlan:
             raise InvalidInputError("an audit needs a seed at least, got none")
         for seed in self.seeds:
             at_least(seed, 0, "seed")
+        one_of(self.grid, GRIDS, "grid")
         at_least(self.copies, 1, "copies")
         at_least(self.examples, 0, "examples")
         fraction(self.tolerance, "tolerance")

@@ -1,4 +1,4 @@
-"""What an audit found, as frozen rows that go to JSON and come back. They hold no text; `examples.json` does."""
+"""Results of an audit as rows for JSON, without a text."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vecveil.accounting import Dials
-from vecveil.audit.estimate import Estimate
+from vecveil.accounting import BudgetReadings
 
 Outcome = Literal["pass", "fail", "inconclusive"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A value between the ends of its 95 % bootstrap interval over texts."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,17 +28,17 @@ class Setting:
     """What was done to the vectors.
 
     Attributes:
-        defence: "none", "laplace", "purkayastha", "veil", or a text-level baseline such as "remove".
-        label: How tables name the defence, such as "veil, hard-concrete".
+        defense: "none", "laplace", "purkayastha", "veil", or a text-level baseline such as "remove".
+        label: How tables name the defense, such as "veil, hard-concrete".
         asked: The budget as it was asked for, such as "ε = 10 (paper's scale)"; empty where there is none.
-        dials: The budget's three readings; None where there is none.
+        readings: The budget's three readings; None where there is none.
         seed: Of noise, splits and attackers.
     """
 
-    defence: str
+    defense: str
     label: str
     asked: str
-    dials: Dials | None
+    readings: BudgetReadings | None
     seed: int
 
 
@@ -42,10 +53,10 @@ class CategoryLeakage:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackRow:
-    """One attack on one defence.
+    """One attack on one defense.
 
     Attributes:
-        setting: The defence.
+        setting: The defense.
         attack: Name of the attack.
         releases: Fresh releases of each record that the attacker averages where they differ, that is, behind noise.
         texts: Texts with sensitive tokens that it was tested on.
@@ -82,7 +93,7 @@ class AttackRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeRow:
-    """One concept probe on one defence: can it tell a text with the concept from the same text without it?"""
+    """One concept probe on one defense: can it tell a text with the concept from the same text without it?"""
 
     setting: Setting
     probe: str
@@ -94,10 +105,10 @@ class ProbeRow:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskRow:
-    """One utility task on one defence.
+    """One utility task on one defense.
 
     Attributes:
-        setting: The defence.
+        setting: The defense.
         task: How tables name the task.
         main: Name of the score that stands for it.
         scores: Every score by name, larger is better.
@@ -116,7 +127,7 @@ class TaskRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Judgment:
     """What one attack says about the veil at one budget.
 
     Attributes:
@@ -140,7 +151,7 @@ class Verdict:
     setting: Setting
     outcome: Outcome
     reasons: tuple[str, ...]
-    judgements: tuple[Judgement, ...]
+    judgments: tuple[Judgment, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +197,7 @@ class AuditResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Reconstruction:
-    """One attack's reading of one text behind one defence; word-level attacks give words alone."""
+    """One attack's reading of one text behind one defense; word-level attacks give words alone."""
 
     setting: Setting
     attack: str

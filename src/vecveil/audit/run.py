@@ -1,104 +1,102 @@
-"""An audit from its grid to its result, cell by cell, each kept as soon as it is computed."""
+"""The audit as one call, with the defaults of the command line."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
-from vecveil.audit.attacking import AttackCell
-from vecveil.audit.folder import AuditFolder
-from vecveil.audit.grid import Cell, CellResult, Grid
-from vecveil.audit.results import AuditResult, Example, ProbeRow, SheetRow, TaskRow
-from vecveil.audit.verdict import verdicts
-from vecveil.core.digests import json_digest
+from vecveil.attacks import ATTACKS
+from vecveil.audit.audit import prepare_audit
+from vecveil.audit.experiment import Experiment
+from vecveil.audit.plan import AuditPlan
+from vecveil.audit.results import AuditResult
+from vecveil.concepts import Concept, Passage
+from vecveil.concepts.toml_file import concept_from_settings
+from vecveil.core.errors import InvalidInputError, VecveilError
 from vecveil.core.progress import Progress, silent
+from vecveil.core.specs import parse_spec
+from vecveil.embedders import Embedder
 from vecveil.veil import Veil
-from vecveil.veil.provenance import installed_versions
+from vecveil.veil.budget import Budget
+
+NOISE_RATIOS = (0.5, 1.0, 2.0)
+"""Budgets where none is named and the veil keeps none."""
+
+RELEASES = 8
+"""Fresh releases of a record that the averaging attack gets."""
 
 
-def run_audit(
-    grid: Grid, folder: AuditFolder, *, progress: Progress = silent
-) -> tuple[AuditResult, tuple[Example, ...]]:
-    """Compute what is missing in `folder`, write the results there and return them with the example texts."""
-    identity = grid.identity()
-    with folder.opened(identity):
-        cells = list(grid.cells())
-        found = [_computed(cell, folder, progress) for cell in progress(cells, label="auditing", total=len(cells))]
-        attacked = [cell for cell in found if isinstance(cell, AttackCell)]
-        attacks = tuple(cell.row for cell in attacked)
-        probes = tuple(cell for cell in found if isinstance(cell, ProbeRow))
-        result = AuditResult(
-            plan=_as_json(grid.plan.settings()),
-            plan_digest=json_digest(identity),
-            veil=_as_json(_facts(grid.veil)),
-            corpus=grid.corpus.facts(),
-            versions=installed_versions(),
-            attacks=attacks,
-            probes=probes,
-            tasks=tuple(cell for cell in found if isinstance(cell, TaskRow)),
-            sheets=_sheets(grid),
-            verdicts=verdicts(attacks, probes, tolerance=grid.plan.tolerance),
-            finished=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
-        examples = _examples(grid, attacked)
-        folder.keep_result(result, examples)
-    return result, examples
+def audit(
+    veil: Veil,
+    texts: Iterable[str | Passage],
+    *,
+    concept: Concept | None = None,
+    attacks: Sequence[str] = (),
+    tasks: Sequence[str] = ("neighbors",),
+    budgets: Sequence[Budget] = (),
+    out: str | Path | None = None,
+    embedder: str | Embedder | None = None,
+    cache: str | Path | None = None,
+    progress: Progress = silent,
+    **settings: Any,
+) -> AuditResult:
+    """Attack what a veil protects of texts, beside no defense and plain noise, and measure what is left of the search.
 
-
-def _computed(cell: Cell, folder: AuditFolder, progress: Progress) -> CellResult:
-    known = folder.cell(cell.key, cell.kind)
-    if known is None:
-        # Each cell has a generator of its own: what was computed yesterday does not move what is computed today.
-        rng = np.random.default_rng(int(json_digest(cell.key)[:15], 16))
-        known = cell.compute(rng, folder.checkpoints(cell.key), progress)
-        folder.keep(cell.key, known)
-    # Also where the cell was known: a process can be killed between the two.
-    folder.forget_checkpoints(cell.key)
-    return known
-
-
-def _as_json(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what JSON would bring back, so that results that were read again are equal to those that were written."""
-    plain: dict[str, Any] = json.loads(json.dumps(facts))
-    return plain
-
-
-def _sheets(grid: Grid) -> tuple[SheetRow, ...]:
-    found = []
-    for setting, _ in grid.defences:
-        if setting.defence == "veil" and setting.dials is not None and setting.seed == grid.plan.seeds[0]:
-            sheet = grid.veil.guarantee(epsilon=setting.dials.epsilon)
-            found.append(SheetRow(setting=setting, text=str(sheet), warnings=sheet.warnings))
-    return tuple(found)
-
-
-def _examples(grid: Grid, cells: Sequence[AttackCell]) -> tuple[Example, ...]:
-    seed, corpus = grid.plan.seeds[0], grid.corpus
-    kept = [cell for cell in cells if cell.row.setting.seed == seed]
-    return tuple(
-        Example(
-            text=corpus.passages[row].text,
-            spans=tuple((span.start, span.end, span.label) for span in corpus.spans[row]),
-            tokens=tuple(token.word for token in corpus.tokens[row]),
-            readings=tuple(cell.readings[number] for cell in kept),
-        )
-        for number, row in enumerate(grid.attacker.example_rows(seed))
+    Args:
+        veil: What is audited.
+        texts: The owner's texts.
+        concept: What is private; a veil does not tell, unless it was learned with `keep_concept`.
+        attacks: Specs of attacks, such as "mlc"; nearest and averaging, and the concept probes, always run.
+        tasks: Specs of utility tasks.
+        budgets: Budgets to audit; the veil's own where none is named, or noise ratios of 0.5, 1 and 2.
+        out: Folder for what was computed, to go on from after a stop; nothing is kept where None.
+        embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
+        cache: Folder to keep clean embeddings in; as sensitive as the texts.
+        progress: Told how far the work is.
+        **settings: Further settings of `AuditPlan`.
+    """
+    plan = AuditPlan(
+        attacks=with_default_attacks(attacks),
+        tasks=tuple(tasks),
+        budgets=default_budgets(veil, budgets),
+        **settings,
     )
+    prepared = prepare_audit(
+        plan,
+        veil,
+        read_concept(veil) if concept is None else concept,
+        texts,
+        embedder=embedder,
+        cache=None if cache is None else Path(cache),
+        progress=progress,
+    )
+    if out is not None:
+        return prepared.run(Experiment(Path(out)), progress=progress)[0]
+    with TemporaryDirectory(prefix="vecveil-audit-") as folder:
+        return prepared.run(Experiment(Path(folder) / "audit"), progress=progress)[0]
 
 
-def _facts(veil: Veil) -> dict[str, Any]:
-    """Return what results tell of the veil."""
-    provenance = veil.provenance
-    return {
-        "digest": veil.digest(),
-        "shape": dict(provenance.learner),
-        "mechanism": veil.mechanism,
-        "embedder": veil.fingerprint.settings(),
-        "pairs": provenance.pairs,
-        "contrast": provenance.contrast,
-        "versions": dict(provenance.versions),
-    }
+def with_default_attacks(attacks: Sequence[str], *, releases: int = RELEASES) -> tuple[str, ...]:
+    """Return attacks with those that always run; averaging only where there is more than one release to average."""
+    named = {parse_spec(spec, ATTACKS.kind).name for spec in attacks}
+    always = {"nearest": "nearest"} | ({"averaging": f"averaging,releases={releases}"} if releases > 1 else {})
+    return (*attacks, *(spec for name, spec in always.items() if name not in named))
+
+
+def default_budgets(veil: Veil, budgets: Sequence[Budget] = ()) -> tuple[Budget, ...]:
+    """Return the budgets that are named, the veil's own where none is, or some where it keeps none."""
+    if not budgets and veil.epsilon is not None:
+        return (Budget(value=veil.epsilon, scale="literal"),)
+    return tuple(budgets) or tuple(Budget(value=value, scale="noise-ratio") for value in NOISE_RATIOS)
+
+
+def read_concept(veil: Veil) -> Concept:
+    """Return the concept that the veil holds where its owner asked for that."""
+    try:
+        return concept_from_settings(veil.provenance.concept, folder=Path())
+    except VecveilError:
+        raise InvalidInputError(
+            "name what is private with concept=: the veil was learned without keep_concept"
+        ) from None

@@ -1,4 +1,4 @@
-"""From what a user writes to a utility task with its data: `sts:pairs.parquet,split=test`."""
+"""Utility tasks as a user names them: `sts:pairs.parquet,split=test`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, cast
 
-from vecveil.audit.beir import BeirFolder
-from vecveil.audit.pairs_file import PairsFile
+from vecveil.audit.task_files import BeirFolder, PairsFile
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.registry import build
 from vecveil.core.specs import Spec, parse_spec
 from vecveil.utility import UTILITY_TASKS, UtilityTask
 from vecveil.utility.mteb import load_mteb
-from vecveil.veil.corpus import read_passages
+from vecveil.veil.passages import read_passages
 
 
 class Data(Protocol):
@@ -44,7 +43,7 @@ class TextsFile:
     text_column: str = "text"
 
     def read(self) -> Mapping[str, Any]:
-        """Return the data of a `Neighbours`, by the names of its fields."""
+        """Return the data of a `Neighbors`, by the names of its fields."""
         passages = read_passages(self.target, text_column=self.text_column, skip_empty=True)
         return {"texts": tuple(passage.text for passage in passages), "source": Path(self.target).name}
 
@@ -69,7 +68,7 @@ class MtebName:
 
 _DATA: Mapping[str, type[Data]] = {
     "mteb": MtebName,
-    "neighbours": TextsFile,
+    "neighbors": TextsFile,
     "retrieval": BeirFolder,
     "sts": PairsFile,
 }
@@ -80,8 +79,8 @@ def build_task(spec: str, *, texts: Sequence[str] = ()) -> UtilityTask:
 
     | spec | task |
     | --- | --- |
-    | `neighbours` | on `texts` |
-    | `neighbours:FILE` | on the texts of a file |
+    | `neighbors` | on `texts` |
+    | `neighbors:FILE` | on the texts of a file |
     | `sts:FILE` | on the scored pairs of a file |
     | `retrieval:FOLDER` | on a folder in BEIR form |
     | `mteb:NAME` | a task of MTEB |

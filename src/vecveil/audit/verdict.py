@@ -1,4 +1,4 @@
-"""What to think of a veil: pass, fail or inconclusive, with the reasons in words."""
+"""Verdicts on a veil: pass, fail or inconclusive, with reasons in words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vecveil.audit.estimate import Estimate
-from vecveil.audit.results import AttackRow, Judgement, Outcome, ProbeRow, Setting, Verdict
+from vecveil.audit.results import AttackRow, Estimate, Judgment, Outcome, ProbeRow, Setting, Verdict
 
 LEAST_LEAKAGE = 0.05
 """An attack must read this share of the sensitive tokens above chance out of unprotected vectors to be a control."""
@@ -37,7 +36,9 @@ class _Measure:
     releases: int = 1
 
 
-def verdicts(attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], *, tolerance: float) -> tuple[Verdict, ...]:
+def reach_verdicts(
+    attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], *, tolerance: float
+) -> tuple[Verdict, ...]:
     """Return the verdict on the veil at each budget and seed.
 
     It fails where any attack still reads more than `tolerance` of what it reads out of unprotected vectors. It passes
@@ -45,22 +46,22 @@ def verdicts(attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], *, tolera
     inconclusive: an attack that can't read unprotected vectors has nothing to say about protected ones.
     """
     settings = dict.fromkeys([*(row.setting for row in attacks), *(row.setting for row in probes)])
-    return tuple(_verdict(setting, attacks, probes, tolerance) for setting in settings if setting.defence == "veil")
+    return tuple(_verdict(setting, attacks, probes, tolerance) for setting in settings if setting.defense == "veil")
 
 
 def _verdict(setting: Setting, attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], tolerance: float) -> Verdict:
-    judgements = tuple(
+    judgments = tuple(
         _judge(measure, tolerance) for measure in (*_of_attacks(setting, attacks), *_of_probes(setting, probes))
     )
-    outcomes = {judgement.outcome for judgement in judgements}
+    outcomes = {judgment.outcome for judgment in judgments}
     outcome: Outcome = "fail" if "fail" in outcomes else "pass" if outcomes == {"pass"} else "inconclusive"
-    reasons = tuple(judgement.reason for judgement in judgements if judgement.outcome == outcome)
-    if not judgements:
+    reasons = tuple(judgment.reason for judgment in judgments if judgment.outcome == outcome)
+    if not judgments:
         reasons = ("no attack was run",)
-    return Verdict(setting=setting, outcome=outcome, reasons=reasons, judgements=judgements)
+    return Verdict(setting=setting, outcome=outcome, reasons=reasons, judgments=judgments)
 
 
-def _judge(measure: _Measure, tolerance: float) -> Judgement:
+def _judge(measure: _Measure, tolerance: float) -> Judgment:
     who = measure.name if measure.releases == 1 else f"{measure.name} ({measure.releases} releases)"
     if measure.before.low < measure.least:
         reason = (
@@ -68,26 +69,26 @@ def _judge(measure: _Measure, tolerance: float) -> Judgement:
             f"{measure.before.value:.0%} above chance, at least {measure.before.low:.0%}; {measure.least:.0%} is "
             "needed): it says nothing about the veil"
         )
-        return Judgement(attack=measure.name, outcome="inconclusive", retained=None, reason=reason)
+        return Judgment(attack=measure.name, outcome="inconclusive", retained=None, reason=reason)
     kept = _share(measure.after, measure.before)
     reads = f"{who} still reads {max(0.0, kept.value):.0%} of what it reads out of unprotected vectors"
     if kept.low > tolerance:
-        return Judgement(
+        return Judgment(
             attack=measure.name, outcome="fail", retained=kept, reason=f"{reads}; {tolerance:.0%} may remain"
         )
     if kept.high <= tolerance:
-        return Judgement(
+        return Judgment(
             attack=measure.name, outcome="pass", retained=kept, reason=f"{reads}, and {tolerance:.0%} may remain"
         )
     reason = (
         f"{reads}, but the interval, {max(0.0, kept.low):.0%} to {kept.high:.0%}, reaches across the {tolerance:.0%} "
         "that may remain: more test texts would tell"
     )
-    return Judgement(attack=measure.name, outcome="inconclusive", retained=kept, reason=reason)
+    return Judgment(attack=measure.name, outcome="inconclusive", retained=kept, reason=reason)
 
 
 def _of_attacks(setting: Setting, rows: Sequence[AttackRow]) -> list[_Measure]:
-    before = {row.attack: row for row in rows if row.setting.defence == "none" and row.setting.seed == setting.seed}
+    before = {row.attack: row for row in rows if row.setting.defense == "none" and row.setting.seed == setting.seed}
     return [
         _Measure(
             name=row.attack,
@@ -103,7 +104,7 @@ def _of_attacks(setting: Setting, rows: Sequence[AttackRow]) -> list[_Measure]:
 
 
 def _of_probes(setting: Setting, rows: Sequence[ProbeRow]) -> list[_Measure]:
-    before = {row.probe: row for row in rows if row.setting.defence == "none" and row.setting.seed == setting.seed}
+    before = {row.probe: row for row in rows if row.setting.defense == "none" and row.setting.seed == setting.seed}
     return [
         _Measure(
             name=f"{row.probe} concept probe",

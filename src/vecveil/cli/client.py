@@ -1,8 +1,9 @@
-"""`vecveil client`: who may ask the gateway."""
+"""`vecveil client`: add clients of the gateway."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,10 +19,12 @@ def client() -> None:
 @click.argument("clients_file", metavar="FILE", type=FILE)
 @click.argument("name")
 @click.option("--veil", type=FILE, metavar="VEIL", help="A veil of its own.  [default: the gateway's]")
-@click.option("--noise-ratio", type=float, metavar="R", help="A budget of its own.  [default: its veil's]")
-@click.option(
-    "--query-noise-ratio", type=float, metavar="R", help="A budget for queries.  [default: that of documents]"
-)
+@click.option("--epsilon", type=float, metavar="E", help="A literal budget of its own.  [default: its veil's]")
+@click.option("--noise-ratio", type=float, metavar="R", help="The same as a noise ratio.")
+@click.option("--paper-epsilon", type=float, metavar="E", help="The same on the axis of the paper's tables.")
+@click.option("--query-epsilon", type=float, metavar="E", help="A budget for queries.  [default: that of documents]")
+@click.option("--query-noise-ratio", type=float, metavar="R", help="The same as a noise ratio.")
+@click.option("--query-paper-epsilon", type=float, metavar="E", help="The same on the axis of the paper's tables.")
 @click.option(
     "--documents", type=click.Choice(["protect", "refuse"]), default="protect", show_default=True, help="Documents."
 )
@@ -32,27 +35,10 @@ def client() -> None:
     show_default=True,
     help="Queries.",
 )
-def new_client(
-    *,
-    clients_file: Path,
-    name: str,
-    veil: Path | None,
-    noise_ratio: float | None,
-    query_noise_ratio: float | None,
-    documents: str,
-    queries: str,
-) -> None:
+def new_client(*, clients_file: Path, name: str, veil: Path | None, **settings: Any) -> None:
     """Add client NAME to FILE and print its bearer key, once: only a hash of it is kept."""
     from vecveil.service.clients import add_client
 
-    key = add_client(
-        clients_file,
-        name,
-        veil=None if veil is None else str(veil),
-        noise_ratio=noise_ratio,
-        query_noise_ratio=query_noise_ratio,
-        documents=documents,
-        queries=queries,
-    )
+    key = add_client(clients_file, name, veil=None if veil is None else str(veil), **settings)
     click.echo(key)
     click.echo(f"{name} was added to {clients_file}; the key above is shown this once", err=True)

@@ -1,4 +1,4 @@
-"""`vecveil concept`: what a concept finds, before anything is learned."""
+"""`vecveil concept`: show what a concept finds in texts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from vecveil.cli.console import output, progress_bar
-from vecveil.cli.marking import marked
+from vecveil.cli.console import mark_spans, output, progress_bar
 from vecveil.cli.options import FILE, contrast_option, text_options
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from vecveil.concepts import ContrastSet, Passage, Span
-
-CHUNK = 512
 
 
 @click.command(short_help="Show what a concept finds in texts.")
@@ -30,7 +27,8 @@ CHUNK = 512
     "--pairs",
     type=FILE,
     metavar="FILE.jsonl",
-    help="Write the texts with and without the concept, to embed them elsewhere. The file holds private text.",
+    help="Write all texts, and those with the concept without it too, to embed them elsewhere. The file holds private "
+    "text.",
 )
 def concept(
     *,
@@ -52,6 +50,7 @@ def concept(
     from rich.table import Table
 
     from vecveil.concepts import contrast_set, load_concept
+    from vecveil.concepts.passage import split_chunks
     from vecveil.concepts.removal import remove_spans
     from vecveil.veil import read_passages
 
@@ -61,12 +60,15 @@ def concept(
     passages = read_passages(
         texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
     )
-    starts = range(0, len(passages), CHUNK)
-    found = []
-    for start in progress_bar(
-        starts, label="finding the concept", total=len(passages), weigh=lambda at: min(CHUNK, len(passages) - at)
-    ):
-        found += named.find_all(passages[start : start + CHUNK])
+    contrasts = None
+    if pairs is not None:
+        contrasts = contrast_set(
+            named, passages, kind=contrast, seed=seed, allow_everywhere=True, drop_empty=True, progress=progress_bar
+        )
+        found = list(contrasts.spans)
+    else:
+        chunks = split_chunks(passages, label="finding the concept", progress=progress_bar)
+        found = [spans for chunk in chunks for spans in named.find_all(chunk)]
     holding = [(passage, spans) for passage, spans in zip(passages, found, strict=True) if spans]
 
     console = output()
@@ -83,24 +85,26 @@ def concept(
         return
     for passage, spans in holding[:: max(1, len(holding) // max(1, examples))][:examples]:
         console.print()
-        console.print("with   ", marked(passage.text, spans), sep=" ")
+        console.print("with   ", mark_spans(passage.text, spans), sep=" ")
         console.print("without", remove_spans(passage.text, spans).replace("\n", "↵"), sep=" ")
-    if pairs is not None:
-        both = contrast_set(named, passages, kind=contrast, seed=seed, allow_everywhere=True, drop_empty=True)
-        _write_pairs(pairs, both)
+    if pairs is not None and contrasts is not None:
+        _write_pairs(pairs, contrasts, passages)
 
 
 def _spans(holding: list[tuple[Passage, tuple[Span, ...]]], label: str) -> list[tuple[Passage, Span]]:
     return [(passage, span) for passage, spans in holding for span in spans if span.label == label]
 
 
-def _write_pairs(path: Path, pairs: ContrastSet) -> None:
+def _write_pairs(path: Path, contrasts: ContrastSet, passages: list[Passage]) -> None:
     import json
 
-    from vecveil.artifacts.atomic import atomic_file
+    from vecveil.files.atomic import atomic_file
 
+    others = [passages[row].text for row in sorted({*range(len(passages))} - {*contrasts.rows})]
+    sides = {"with": contrasts.with_concept, "without": contrasts.without_concept, "other": others}
     with atomic_file(path, private=True) as draft, draft.open("w", encoding="utf-8") as stream:
-        for number, sides in enumerate(zip(pairs.with_concept, pairs.without_concept, strict=True)):
-            for side, text in zip(("with", "without"), sides, strict=True):
-                stream.write(json.dumps({"pair": number, "concept": side, "text": text}, ensure_ascii=False) + "\n")
-    click.echo(f"{2 * len(pairs):,} texts written to {path}", err=True)
+        for side, texts in sides.items():
+            for number, text in enumerate(texts):
+                pair = None if side == "other" else number
+                stream.write(json.dumps({"pair": pair, "concept": side, "text": text}, ensure_ascii=False) + "\n")
+    click.echo(f"{sum(map(len, sides.values())):,} texts written to {path}", err=True)

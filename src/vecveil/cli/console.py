@@ -1,4 +1,7 @@
-"""What the command line prints, and where: results on standard output, everything else on standard error."""
+"""Consoles and progress bars.
+
+Results go to standard output, everything else to standard error.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.text import Text
+
+    from vecveil.concepts import Span
 
 T = TypeVar("T")
 
@@ -51,13 +57,29 @@ def _console(*, stderr: bool, terminal: bool) -> Console:
     )
 
 
+def mark_spans(text: str, spans: tuple[Span, ...]) -> Text:
+    """Return `text` with each span in brackets and in color, followed by its label."""
+    from rich.text import Text
+
+    # One character for one, so that the offsets stay.
+    text = text.replace("\n", "↵")
+    shown, end = Text(), 0
+    for span in spans:
+        shown.append(text[end : span.start])
+        # Brackets as well as color, so that the marks survive a pipe.
+        shown.append(f"[{text[span.start : span.end]}]", style="bold red")
+        shown.append(span.label, style="dim red")
+        end = span.end
+    return shown.append(text[end:])
+
+
 def progress_bar(
     items: Iterable[T], *, label: str, total: int | None = None, weigh: Callable[[T], int] | None = None
 ) -> Iterator[T]:
     """Yield `items` while drawing a bar with the time left; where no one watches, a line now and then for the log."""
     console = notices()
     if not console.is_terminal:
-        yield from _logged(items, label=label, total=total, weigh=weigh)
+        yield from _log_lines(items, label=label, total=total, weigh=weigh)
         return
     from rich.progress import (
         BarColumn,
@@ -87,7 +109,7 @@ def progress_bar(
             _DRAWN[0].advance(task, 1 if weigh is None else weigh(item))
 
 
-def _logged(items: Iterable[T], *, label: str, total: int | None, weigh: Callable[[T], int] | None) -> Iterator[T]:
+def _log_lines(items: Iterable[T], *, label: str, total: int | None, weigh: Callable[[T], int] | None) -> Iterator[T]:
     done, started = 0, time.monotonic()
     told = started
     for item in items:

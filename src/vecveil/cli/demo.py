@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from vecveil.cli.audit import NOISE_RATIOS, present_audit
-from vecveil.cli.console import notices, output, progress_bar
-from vecveil.cli.demo_results import comparison, keep_picture
-from vecveil.cli.marking import marked
+from vecveil.cli.audit import attack_table, present_audit
+from vecveil.cli.console import mark_spans, notices, output, progress_bar
 from vecveil.cli.options import FILE, Stopped
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.folders import cache_folder
 from vecveil.shapes.registry import DEFAULT_SHAPE
 
 if TYPE_CHECKING:
+    from vecveil.audit import AttackRow, AuditResult
     from vecveil.concepts import Concept
     from vecveil.embedders import Embedder
     from vecveil.veil import Veil
+
+ATTACK = "mlc"
+"""The attack that the learned shape and plain noise are compared by."""
 
 READING = """\
 How to read it: the budget is the length of the noise over the length of an embedding. Under mlc, nearest and \
 averaging stands the leakage: the share of private words that the attack reads back out of vectors it has not seen, \
 after training on vectors protected in the same way (averaging gets eight releases of each record). The probes tell a \
-text with the concept from the same text without it: 0.5 is blind, 1 sees everything. Neighbours is the share of the \
-ten nearest neighbours that stay, with both sides protected, and with documents only."""
+text with the concept from the same text without it: 0.5 is blind, 1 sees everything. Neighbors is the share of the \
+ten nearest neighbors that stay, with both sides protected, and with documents only."""
 
 
 @click.command(short_help="Go the whole way on the bundled sample.")
@@ -57,7 +60,7 @@ def demo(
     numbers repeatable. Neither is done with your own texts.
     """
     from vecveil import samples
-    from vecveil.audit import AuditFolder, AuditPlan, Budget, prepare, run_audit
+    from vecveil.audit import AuditPlan, Experiment, default_budgets, prepare_audit
     from vecveil.concepts import load_concept
     from vecveil.veil import learn
 
@@ -65,53 +68,91 @@ def demo(
         raise InvalidInputError(f"{picture} exists already; choose another name for --picture")
     if out.exists() and any(out.iterdir()) and not (out / "demo.veil").exists():
         raise InvalidInputError(f"{out} exists already and holds no demo; choose another name for --out")
-    folder = AuditFolder(out / "audit")
-    folder.check()
+    experiment = Experiment(out / "audit")
+    experiment.check()
     corpus = [sentence.text for sentence in samples.clinical_sentences(texts)]
     concept = load_concept(samples.concept_path())
     _introduce(concept, corpus)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vecveil" / "demo"
+    cache = cache_folder() / "demo"
     veil = learn(
         concept, corpus, embedder=embedder, shape=shape, preset=preset, seed=seed, cache=cache, progress=progress_bar
     )
     plan = AuditPlan(
         attacks=("mlc,patience=8", "nearest", 'averaging,settings={"patience": 8}'),
-        tasks=("neighbours", "neighbours,protected=documents"),
-        budgets=tuple(Budget(value=ratio, scale="noise-ratio") for ratio in NOISE_RATIOS),
+        tasks=("neighbors", "neighbors,protected=documents"),
+        budgets=default_budgets(veil),
         # Less than an audit does: a demo should not take long, and Purkayastha noise does as Laplace noise does.
-        defences=("laplace", "veil"),
+        defenses=("laplace", "veil"),
         seeds=(seed,),
         copies=1,
     )
-    grid = prepare(plan, veil, concept, corpus, cache=cache, progress=progress_bar)
+    audit = prepare_audit(plan, veil, concept, corpus, cache=cache, progress=progress_bar)
     # The audit of another demo must not end up beside the veil of this one.
-    folder.check(grid.identity())
-    _keep(out, corpus=corpus, concept_file=samples.concept_path(), veil=veil, model=veil.embedder(cache=cache))
+    experiment.check(audit.identity())
+    _keep_files(out, corpus=corpus, concept_file=samples.concept_path(), veil=veil, model=veil.embedder(cache=cache))
     try:
-        result, examples = run_audit(grid, folder, progress=progress_bar)
+        result, examples = audit.run(experiment, progress=progress_bar)
     except KeyboardInterrupt:
         raise Stopped(f"What was computed is kept in {out}; repeat the command to go on.") from None
-    present_audit(result, examples, folder)
+    present_audit(result, examples, experiment)
     console = output()
-    console.print()
-    console.print(comparison(result))
-    console.print()
-    console.print(READING)
+    for part in ("", compare_with_noise(result), "", READING):
+        console.print(part)
     if picture is not None:
-        keep_picture(result, picture)
-    notices().print(f"kept in {out}: open {folder.path / 'report.html'}, or try  vecveil show {out / 'demo.veil'}")
+        write_picture(result, picture)
+    notices().print(f"kept in {out}: open {experiment.path / 'report.html'}, or try  vecveil show {out / 'demo.veil'}")
+
+
+def compare_with_noise(result: AuditResult) -> str:
+    """Return in words how the learned shape does against plain noise of the same length."""
+    lines = []
+    for asked in dict.fromkeys(row.setting.asked for row in result.attacks if row.setting.asked):
+        one, other = (_find_row(result, defense, asked) for defense in ("veil", "laplace"))
+        apart = one.leakage.high < other.leakage.low or other.leakage.high < one.leakage.low
+        verdict = "about as much" if not apart else "more" if one.leakage.value > other.leakage.value else "less"
+        lines.append(
+            f"{asked}: {ATTACK} reads {verdict} behind the learned shape {'than' if apart else 'as'} behind plain "
+            f"Laplace noise ({one.leakage.value:.0%}, {other.leakage.value:.0%}); neighbors kept "
+            f"{_neighbors(result, one):.0%}, {_neighbors(result, other):.0%}"
+        )
+    return "\n".join(lines)
+
+
+def write_picture(result: AuditResult, path: Path) -> None:
+    """Write the table as an SVG picture that loads nothing from elsewhere."""
+    import io
+
+    from rich.console import Console
+
+    from vecveil.files.atomic import atomic_file
+
+    console = Console(record=True, width=112, file=io.StringIO())
+    console.print(attack_table(result))
+    drawing = console.export_svg(title="vecveil demo", unique_id="vecveil")
+    with atomic_file(path) as draft:
+        draft.write_text(re.sub(r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL), encoding="utf-8")
+
+
+def _find_row(result: AuditResult, defense: str, asked: str) -> AttackRow:
+    rows = (row for row in result.attacks if row.attack == ATTACK)
+    return next(row for row in rows if (row.setting.defense, row.setting.asked) == (defense, asked))
+
+
+def _neighbors(result: AuditResult, attack: AttackRow) -> float:
+    task = next(row for row in result.tasks if row.setting == attack.setting)
+    return task.scores[task.main]
 
 
 def _introduce(concept: Concept, corpus: list[str]) -> None:
     console = notices()
-    console.print(f"{len(corpus):,} made-up clinical sentences. Private are diseases and ages, marked here:")
+    console.print(f"{len(corpus):,} made-up clinical sentences. The private concept is diseases and ages:")
     for text in [text for text in corpus[:40] if concept.find(text)][:3]:
-        console.print("  ", marked(text, concept.find(text)), sep="")
+        console.print("  ", mark_spans(text, concept.find(text)), sep="")
 
 
-def _keep(out: Path, *, corpus: Sequence[str], concept_file: Path, veil: Veil, model: Embedder) -> None:
+def _keep_files(out: Path, *, corpus: Sequence[str], concept_file: Path, veil: Veil, model: Embedder) -> None:
     """Write what the demo used and made into the folder `out`, to go on from."""
-    from vecveil.artifacts.atomic import atomic_file
+    from vecveil.files.atomic import atomic_file
     from vecveil.veil import protect_file
 
     out.mkdir(parents=True, exist_ok=True)
@@ -123,11 +164,5 @@ def _keep(out: Path, *, corpus: Sequence[str], concept_file: Path, veil: Veil, m
     ):
         with atomic_file(out / name) as draft:
             draft.write_text(content, encoding="utf-8")
-    protect_file(
-        veil,
-        out / "texts.jsonl",
-        out / "protected.parquet",
-        epsilon=veil.epsilon_for(noise_ratio=1.0),
-        embedder=model,
-        overwrite=True,
-    )
+    source, protected = out / "texts.jsonl", out / "protected.parquet"
+    protect_file(veil, source, protected, noise_ratio=1.0, embedder=model, overwrite=True)

@@ -1,4 +1,4 @@
-"""`vecveil frontier`: which defence leaks least at a given utility."""
+"""`vecveil frontier`: compare defenses at equal utility."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from vecveil.cli.console import notices, output, progress_bar
-from vecveil.cli.options import FILE, Stopped, text_options
-from vecveil.cli.several import CommandOfNumbers, SeveralNumbers
+from vecveil.cli.options import FILE, NumbersCommand, NumbersOption, Stopped, cache_option, text_options
 
 
-@click.command(cls=CommandOfNumbers, short_help="Compare defences by what leaks at equal utility.")
+@click.command(cls=NumbersCommand, short_help="Compare defenses by what leaks at equal utility.")
 @click.argument("concept_file", metavar="CONCEPT", type=FILE)
 @click.argument("texts_file", metavar="TEXTS", type=FILE)
 @click.option("--out", required=True, type=FILE, metavar="DIR", help="Folder for results, table and plot.")
@@ -21,7 +20,7 @@ from vecveil.cli.several import CommandOfNumbers, SeveralNumbers
     "contenders",
     multiple=True,
     metavar="NAME[:PRESET][,SETTING=VALUE]",
-    help="A defence; may be repeated. uniform is plain Laplace noise.  [default: uniform, hard-concrete:paper (the "
+    help="A defense; may be repeated. uniform is plain Laplace noise.  [default: uniform, hard-concrete:paper (the "
     "paper's), canonical]",
 )
 @click.option(
@@ -41,12 +40,12 @@ from vecveil.cli.several import CommandOfNumbers, SeveralNumbers
 @click.option(
     "--level",
     "levels",
-    cls=SeveralNumbers,
+    cls=NumbersOption,
     type=float,
     metavar="U…",
     help="Shares of undefended utility.  [default: 0.99 0.97 0.95 0.9]",
 )
-@click.option("--seed", "seeds", cls=SeveralNumbers, type=int, metavar="N…", help="Repetitions.  [default: 0 1 2 3 4]")
+@click.option("--seed", "seeds", cls=NumbersOption, type=int, metavar="N…", help="Repetitions.  [default: 0 1 2 3 4]")
 @click.option(
     "--guide",
     "guides",
@@ -61,53 +60,39 @@ from vecveil.cli.several import CommandOfNumbers, SeveralNumbers
     help="Texts this near to each other stay on one side of every split.  [default: texts are split one by one]",
 )
 @click.option("--embedder", default="minilm", show_default=True, help="As for learn.")
-@click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
+@cache_option
 @text_options
 def frontier(
     *,
     concept_file: Path,
     texts_file: Path,
     out: Path,
-    contenders: tuple[str, ...],
-    attacks: tuple[str, ...],
-    tasks: tuple[str, ...],
-    levels: tuple[float, ...],
-    seeds: tuple[int, ...],
-    guides: tuple[str, ...],
-    near_copies: float | None,
     embedder: str,
     cache: Path | None,
     text_column: str,
     annotations_column: str | None,
     skip_empty: bool,
+    **settings: Any,
 ) -> None:
-    """Compare defences of CONCEPT in TEXTS by what the strongest attack reads, above chance, at levels of utility.
+    """Compare defenses of CONCEPT in TEXTS by what the strongest attack reads, above chance, at levels of utility.
 
-    Each defence gets as much noise as it can bear at a level; those that leave directions out choose how many in a
+    Each defense gets as much noise as it can bear at a level; those that leave directions out choose how many in a
     split of their own. Stop it when you like: the same command goes on where it was.
     """
-    from vecveil.audit import AuditFolder
+    from vecveil.audit import Experiment
     from vecveil.audit.frontier import FrontierPlan, prepare_frontier
     from vecveil.concepts import load_concept
     from vecveil.reports.frontier import frontier_table, write_frontier
     from vecveil.veil import read_passages
 
-    asked: dict[str, Any] = {
-        "contenders": contenders,
-        "attacks": attacks,
-        "levels": levels,
-        "seeds": seeds,
-        "tasks": tasks,
-        "guides": guides,
-    }
-    plan = FrontierPlan(near_copies=near_copies, **{name: value for name, value in asked.items() if value})
+    plan = FrontierPlan(**{name: value for name, value in settings.items() if value})
     concept = load_concept(concept_file)
     passages = read_passages(
         texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
     )
-    folder = AuditFolder(out)
-    folder.check()
-    work = prepare_frontier(plan, concept, passages, folder, embedder=embedder, cache=cache, progress=progress_bar)
+    experiment = Experiment(out)
+    experiment.check()
+    work = prepare_frontier(plan, concept, passages, experiment, embedder=embedder, cache=cache, progress=progress_bar)
     try:
         result = work.run()
     except KeyboardInterrupt:

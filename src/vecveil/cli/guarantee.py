@@ -1,12 +1,13 @@
-"""`vecveil guarantee`: what is promised, in which distance, under which assumptions."""
+"""`vecveil guarantee`: state what a veil promises."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from vecveil.cli.options import FILE, budget_options, chosen_epsilon, grid_option
+from vecveil.cli.options import FILE, budget_options, grid_option
 
 
 @click.command(short_help="State what a veil guarantees.")
@@ -20,12 +21,8 @@ from vecveil.cli.options import FILE, budget_options, chosen_epsilon, grid_optio
     show_default=True,
     help="Releases of each record with fresh noise that the exact figures are for.",
 )
-def guarantee(
-    *, veil_folder: Path, epsilon: float | None, scale: str, noise_ratio: float | None, grid: str, releases: int
-) -> None:
-    """State what VEIL guarantees at a budget: the distance and its unit, the assumptions, the dials, the warnings."""
+def guarantee(*, veil_folder: Path, **settings: Any) -> None:
+    """State what VEIL guarantees at a budget: distance and unit, assumptions, readings of the budget, warnings."""
     from vecveil.veil import Veil
 
-    veil = Veil.load(veil_folder)
-    literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
-    click.echo(str(veil.guarantee(epsilon=literal, grid=grid, releases=releases)))
+    click.echo(str(Veil.load(veil_folder).guarantee(**settings)))

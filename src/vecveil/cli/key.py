@@ -22,8 +22,8 @@ def key() -> None:
 @click.argument("path", metavar="FILE", type=FILE)
 def new(path: Path) -> None:
     """Write a new random key to FILE, which no one but you can read. An existing file is never replaced."""
-    from vecveil.artifacts.key_file import write_key
     from vecveil.core.key import Key
+    from vecveil.files.key_file import write_key
 
     made = Key.new()
     write_key(made, path)
@@ -34,6 +34,6 @@ def new(path: Path) -> None:
 @click.argument("path", metavar="FILE", type=FILE)
 def show(path: Path) -> None:
     """Print the fingerprint of the key in FILE, as outputs made with it show it; it tells nothing of the key."""
-    from vecveil.artifacts.key_file import read_key
+    from vecveil.files.key_file import read_key
 
     click.echo(read_key(path).fingerprint)

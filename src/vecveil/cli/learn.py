@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,13 @@ import click
 from vecveil.cli.console import output, progress_bar
 from vecveil.cli.options import (
     FILE,
-    chosen_ledger,
+    budget_options,
+    cache_option,
+    choose_ledger,
     contrast_option,
-    ledger_option,
-    no_ledger_option,
-    one_of_these,
-    setting_of,
+    ledger_options,
+    list_names,
+    parse_setting,
     text_options,
 )
 from vecveil.core.errors import InvalidInputError
@@ -25,7 +25,9 @@ from vecveil.shapes import SHAPE_LEARNERS
 from vecveil.shapes.registry import DEFAULT_SHAPE
 
 if TYPE_CHECKING:
-    from vecveil.audit.frontier import Target
+    from rich.table import Table
+
+    from vecveil.audit.frontier import Calibration, Target
 
 
 @click.command(short_help="Learn a veil for a concept.")
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     help="minilm, mpnet, a sentence-transformers name or folder (openvino: before it is quicker), openai:MODEL[@URL], "
     "precomputed:FILE@MODEL.",
 )
-@click.option("--shape", default=DEFAULT_SHAPE, show_default=True, help=one_of_these("Shape learner", SHAPE_LEARNERS))
+@click.option("--shape", default=DEFAULT_SHAPE, show_default=True, help=list_names("Shape learner", SHAPE_LEARNERS))
 @click.option("--preset", help="Named settings of the shape learner, such as 'paper' (as printed) or 'working'.")
 @click.option(
     "--set",
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="One setting of the shape learner, such as penalty=0.3.",
 )
-@click.option("--mechanism", default="mahalanobis", show_default=True, help=one_of_these("Mechanism", MECHANISMS))
+@click.option("--mechanism", default="mahalanobis", show_default=True, help=list_names("Mechanism", MECHANISMS))
 @contrast_option
 @click.option(
     "--fill/--no-fill",
@@ -89,15 +91,14 @@ if TYPE_CHECKING:
     metavar="NAME[:FILE][,SETTING=VALUE]",
     help="What utility is measured by when a target is given.  [default: search in TEXTS, apart from the concept]",
 )
-@click.option("--epsilon", type=float, metavar="E", help="Literal budget to keep in the veil.")
+@budget_options
 @click.option("--seed", default=0, show_default=True, help="Seed of the learner. Noise is never seeded by it.")
-@click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
+@cache_option
 @click.option("--drop-empty", is_flag=True, help="Leave out texts in which nothing but the concept stands.")
 @click.option("--allow-everywhere", is_flag=True, help="Accept a concept that every text holds.")
 @click.option("--keep-concept", is_flag=True, help="Write the concept, with its private terms, into the veil.")
 @click.option("--overwrite", is_flag=True, help="Replace a veil of that name.")
-@ledger_option
-@no_ledger_option
+@ledger_options
 def learn(
     *,
     concept_file: Path,
@@ -122,15 +123,14 @@ def learn(
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines, and must hold texts with the concept and texts without.
     What is learned on private texts is a release of its own, and is recorded in the ledger; with --public it is none.
     """
-    from vecveil.artifacts.folder import require_free
     from vecveil.audit.frontier import learn_to_target
-    from vecveil.cli.calibration import calibration_table
     from vecveil.cli.show import show_veil
     from vecveil.concepts import load_concept
-    from vecveil.concepts.content_words import ContentWords
+    from vecveil.files.folder import require_free
+    from vecveil.ledger import open_ledger
     from vecveil.veil import learn as learn_veil
     from vecveil.veil import read_passages
-    from vecveil.veil.recording import opened
+    from vecveil.veil.ledger_run import locate_ledger
     from vecveil.veil.veil import KIND
 
     require_free(out, KIND, overwrite=overwrite)
@@ -140,32 +140,30 @@ def learn(
             f"got {'neither' if texts_file is None else 'both'}"
         )
     target = _target(keep_utility, max_leakage, attack, tasks, choices)
-    where = None if public_file is not None else chosen_ledger(ledger, no_ledger=no_ledger)
-    parsed = dict(setting_of(setting) for setting in settings)
+    where = None if public_file is not None else choose_ledger(ledger, no_ledger=no_ledger)
+    parsed = dict(parse_setting(setting) for setting in settings)
     concept = load_concept(concept_file)
-    if isinstance(concept, ContentWords):
-        # Every text holds some of them, and some hold nothing else.
-        choices.update(allow_everywhere=True, drop_empty=True)
     passages = read_passages(
         texts_file or public_file or "",
         text_column=text_column,
         annotations_column=annotations_column,
         skip_empty=skip_empty,
     )
-    # Opened before the work: hours of learning must not end in a ledger that can't be written.
-    with nullcontext() if where is None else opened(where) as book:
-        known = {"public": public_file is not None, "ledger": book, "progress": progress_bar, **choices}
-        if target is None:
-            veil, found = learn_veil(concept, passages, settings=parsed, **known), None
-        else:
-            veil, found = learn_to_target(concept, passages, target, settings=parsed, **known)
+    if where is not None:
+        # Opened before the work: hours of learning must not end in a ledger that can't be written.
+        open_ledger(locate_ledger(where)).close()
+    choices |= {"public": public_file is not None, "ledger": where, "progress": progress_bar}
+    if target is None:
+        veil, found = learn_veil(concept, passages, settings=parsed, **choices), None
+    else:
+        veil, found = learn_to_target(concept, passages, target, settings=parsed, **choices)
     veil.save(out, overwrite=overwrite)
     show_veil(veil)
     if found is not None:
-        output().print(calibration_table(found))
+        output().print(_calibration_table(found))
         if not tasks:
             click.echo(
-                "utility is search apart from the concept; what an audit calls neighbours counts texts that were near "
+                "utility is search apart from the concept; what an audit calls neighbors counts texts that were near "
                 "because of the concept too, and falls further",
                 err=True,
             )
@@ -186,11 +184,36 @@ def _target(
         if attack or tasks:
             raise InvalidInputError("--attack and --task go with --keep-utility or --max-leakage, got neither")
         return None
-    if choices["epsilon"] is not None:
-        raise InvalidInputError(f"a target finds the budget, so it takes no --epsilon, got {choices['epsilon']!r}")
+    for name in ("epsilon", "noise_ratio", "paper_epsilon"):
+        if choices[name] is not None:
+            raise InvalidInputError(f"a target finds the budget, so it takes no {name}, got {choices[name]!r}")
     return Target(
         keep_utility=keep_utility,
         max_leakage=max_leakage,
         tasks=tasks,
         **({} if attack is None else {"attack": attack}),
     )
+
+
+def _calibration_table(found: Calibration) -> Table:
+    """Return the frontier as a table, with the chosen point marked."""
+    from rich.table import Table
+
+    table = Table(
+        title=f"frontier by {found.utility}, under {found.attack}; unprotected vectors leak {found.undefended:.1%}",
+        title_justify="left",
+        box=None,
+    )
+    for name in ("", "utility kept", "directions left out", "noise ratio", "leakage", "by guessing"):
+        table.add_column(name, justify="right")
+    for number, point in enumerate(found.points):
+        choice = point.choice
+        table.add_row(
+            "→" if number == found.chosen else "",
+            f"{choice.level:.1%}",
+            str(choice.directions or 0),
+            f"{choice.noise_ratio or 0:.3g}",
+            f"{point.leakage:.1%}",
+            f"{point.chance:.1%}",
+        )
+    return table

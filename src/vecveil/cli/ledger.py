@@ -1,20 +1,31 @@
-"""`vecveil ledger`: what was released, what it cost, and how much more may be."""
+"""`vecveil ledger`: show, check, export and limit what was released."""
 
 from __future__ import annotations
 
+import csv
+import itertools
 import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vecveil.accounting.ledger.charge import UNIT
 from vecveil.cli.console import output, progress_bar
 from vecveil.cli.options import FILE, ledger_option
+from vecveil.core.checks import not_negative, one_of
 from vecveil.core.errors import InvalidInputError
+from vecveil.ledger.entries import UNIT
 
 if TYPE_CHECKING:
-    from vecveil.accounting.ledger import Ledger
+    from vecveil.ledger import Ledger, LedgerEntry, RunSummary
+
+Rows = list[dict[str, Any]]
+
+COLUMNS = ("run", "row", "kind", "record", "token", "veil", "mechanism", "epsilon", "distance", "cost", "noise", "time")
+"""Columns of an export."""
 
 
 @click.group(short_help="Show, check and limit what was released.")
@@ -30,17 +41,28 @@ def ledger() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
 def show(*, ledger: str | None, as_json: bool) -> None:
     """Show the limit, every run, and the most that any record has lost."""
-    from vecveil.cli.ledger_results import described, facts, runs_table
-
-    with _opened(ledger) as book:
-        limit, totals, runs = book.limit, book.totals(), book.runs()
-        if as_json:
-            click.echo(json.dumps(described(book, limit, totals, runs), indent=2, ensure_ascii=False))
-            return
-        for line in facts(book, limit, totals):
-            click.echo(line)
-        if runs:
-            output().print(runs_table(runs))
+    with _open(ledger) as opened:
+        limit, totals, runs = opened.limit, opened.totals(), opened.runs()
+    if as_json:
+        facts = {"ledger": opened.where, "id": opened.id, "unit": UNIT, "limit": limit, **totals._asdict()}
+        listed = [
+            {
+                **asdict(run.charge),
+                "started": run.started.isoformat(),
+                "releases": run.releases,
+                "records": run.records,
+            }
+            for run in runs
+        ]
+        click.echo(json.dumps({**facts, "runs": listed}, indent=2, ensure_ascii=False))
+        return
+    click.echo(f"ledger:   {opened.where}")
+    click.echo(f"limit:    {'none' if limit is None else f'{limit:.6g} {UNIT}, for each record'}")
+    click.echo(f"highest:  {totals.highest:.6g} {UNIT}, the most that any record has lost")
+    click.echo(f"records:  {totals.records:,}")
+    click.echo(f"releases: {totals.releases:,}")
+    if runs:
+        _print_runs(runs)
 
 
 @ledger.command(short_help="Check that the ledger is whole.")
@@ -58,19 +80,16 @@ def check(*, ledger: str | None, outputs: tuple[Path, ...]) -> None:
 
     Ends with exit code 1 if anything is wrong.
     """
-    from vecveil.cli.ledger_outputs import output_problem
-
-    with _opened(ledger) as book:
-        problems = book.problems()
-        runs = {run.charge.run: run for run in book.runs()}
-        problems += [problem for path in outputs if (problem := output_problem(path, runs)) is not None]
-        where = book.where
+    with _open(ledger) as opened:
+        problems = opened.problems()
+        runs = {run.charge.run: run for run in opened.runs()}
+    problems += [problem for path in outputs if (problem := _check_output(path, runs)) is not None]
     for problem in problems:
         click.echo(f"problem: {problem}")
     if problems:
         click.get_current_context().exit(1)
     files = "" if not outputs else f", {len(outputs)} file{'' if len(outputs) == 1 else 's'}"
-    click.echo(f"no problem found: {where}, {len(runs):,} run{'' if len(runs) == 1 else 's'}{files}")
+    click.echo(f"no problem found: {opened.where}, {len(runs):,} run{'' if len(runs) == 1 else 's'}{files}")
 
 
 @ledger.command(short_help="Write every release to a file.")
@@ -79,14 +98,28 @@ def check(*, ledger: str | None, outputs: tuple[Path, ...]) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 def export(*, path: Path, ledger: str | None, overwrite: bool) -> None:
     """Write one row per release to FILE: .csv, .jsonl or .parquet, which no one but you can read."""
-    from vecveil.cli.ledger_export import export_releases
+    from vecveil.files.atomic import atomic_file, exists_already
 
-    with _opened(ledger) as book:
-        rows = export_releases(book, path, overwrite=overwrite, progress=progress_bar)
+    with _open(ledger) as opened:
+        one_of(path.suffix, _WRITERS, "ending of an export")
+        if path.exists() and not overwrite:
+            raise exists_already(path)
+        groups = progress_bar(_read_groups(opened), label="exporting", total=opened.totals().releases, weigh=len)
+        with atomic_file(path, private=True) as draft:
+            rows = _WRITERS[path.suffix](draft, groups)
     click.echo(f"{rows:,} releases written to {path}", err=True)
 
 
-@ledger.command(short_help="Set the most that a record may lose.")
+class NumberCommand(click.Command):
+    """A command that takes a negative number for an argument, where click would take it for an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Let a negative number pass; any other unknown option is still an error."""
+        ctx.ignore_unknown_options = any(re.match(r"-(\.?\d|inf|nan)", arg) for arg in args)
+        return super().parse_args(ctx, args)
+
+
+@ledger.command(cls=NumberCommand, short_help="Set the most that a record may lose.")
 @click.argument("nats", metavar="NATS|none")
 @ledger_option
 def limit(*, nats: str, ledger: str | None) -> None:
@@ -94,25 +127,130 @@ def limit(*, nats: str, ledger: str | None) -> None:
 
     Counts at once for everyone who uses the ledger. It is made where there is none.
     """
-    with _opened(ledger, create=True) as book:
-        book.set_limit(_number(nats))
-        kept = book.limit
-        highest = book.totals().highest
-        click.echo(f"limit of {book.where}: {'none' if kept is None else f'{kept:.6g} {UNIT}'}")
-    if kept is not None and highest > kept:
+    number = _parse_limit(nats)
+    with _open(ledger, create=True) as opened:
+        opened.set_limit(number)
+        highest = opened.totals().highest
+    click.echo(f"limit of {opened.where}: {'none' if number is None else f'{number:.6g} {UNIT}'}")
+    if number is not None and highest > number:
         click.echo(f"Warning: a record has lost {highest:.6g} already; it is released no more.", err=True)
 
 
-def _number(nats: str) -> float | None:
+def _open(where: str | None, *, create: bool = False) -> Ledger:
+    from vecveil.ledger import default_ledger, open_ledger
+
+    return open_ledger(default_ledger() if where is None else where, create=create)
+
+
+def _parse_limit(nats: str) -> float | None:
     if nats.casefold() == "none":
         return None
     try:
-        return float(nats)
+        number = float(nats)
     except ValueError:
         raise InvalidInputError(f"a limit is a number or none, got {nats!r}") from None
+    return not_negative(number, "limit")
 
 
-def _opened(where: str | None, *, create: bool = False) -> Ledger:
-    from vecveil.accounting.ledger import default_ledger, open_ledger
+def _print_runs(runs: Sequence[RunSummary]) -> None:
+    from rich.table import Table
 
-    return open_ledger(default_ledger() if where is None else where, create=create)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("started (UTC)", "kind", "veil", "mechanism", "epsilon", "distance", "noise"):
+        table.add_column(name, overflow="fold")
+    for name in ("records", "releases"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for run in runs:
+        table.add_row(
+            f"{run.started:%Y-%m-%d %H:%M}",
+            run.charge.kind,
+            run.charge.veil[:8],
+            run.charge.mechanism,
+            "not bounded" if run.charge.epsilon is None else f"{run.charge.epsilon:.6g}",
+            (run.charge.distance or "").removesuffix(" distance"),
+            run.charge.noise,
+            f"{run.records:,}",
+            f"{run.releases:,}",
+        )
+    output().print(table)
+
+
+def _check_output(path: Path, runs: Mapping[str, RunSummary]) -> str | None:
+    """Return what is wrong between a protected file and the runs on record, in words; None if all is well."""
+    from vecveil.files import open_source
+
+    source = open_source(path)
+    if path.suffix == ".npy":
+        beside = path.with_name(f"{path.name}.json")
+        text = beside.read_bytes() if beside.is_file() else b"null"
+    else:
+        text = (source.schema.metadata or {}).get(b"vecveil", b"null")
+    try:
+        label = json.loads(text)
+    except ValueError:
+        label = None
+    if not isinstance(label, dict):
+        return f"{path} does not say of itself that vecveil made it"
+    if label.get("ledger") == "none":
+        return f"{path} was made without a ledger: none of its {source.rows:,} rows is on record"
+    run = runs.get(str(label.get("run")))
+    if run is None:
+        return f"{path} was made by run {label.get('run')}, which is not in this ledger"
+    if run.releases != source.rows:
+        return f"{path} has {source.rows:,} rows, but {run.releases:,} are on record for its run {run.charge.run}"
+    if label.get("veil") != run.charge.veil:
+        return f"{path} was made with another veil than is on record for its run {run.charge.run}"
+    return None
+
+
+def _read_groups(ledger: Ledger) -> Iterator[Rows]:
+    from vecveil.files.writers import ROW_GROUP
+
+    rows = map(_to_row, ledger.releases())
+    while group := list(itertools.islice(rows, ROW_GROUP)):
+        yield group
+
+
+def _to_row(entry: LedgerEntry) -> dict[str, Any]:
+    own = {"row": entry.row, "record": entry.record.hex(), "token": entry.token.hex(), "time": entry.at.isoformat()}
+    values = {**vars(entry.charge), **own}
+    return {name: values[name] for name in COLUMNS}
+
+
+def _write_csv(path: Path, groups: Iterable[Rows]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for group in groups:
+            writer.writerows(group)
+            count += len(group)
+    return count
+
+
+def _write_jsonl(path: Path, groups: Iterable[Rows]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8") as stream:
+        for group in groups:
+            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in group)
+            count += len(group)
+    return count
+
+
+def _write_parquet(path: Path, groups: Iterable[Rows]) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from vecveil.files.writers import write_parquet
+
+    kinds = {"row": pa.int64(), "epsilon": pa.float64(), "cost": pa.float64()}
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
+    write_parquet(path, (pa.RecordBatch.from_pylist(group, schema=schema) for group in groups), schema)
+    return int(pq.ParquetFile(path).metadata.num_rows)
+
+
+_WRITERS: Mapping[str, Callable[[Path, Iterable[Rows]], int]] = {
+    ".csv": _write_csv,
+    ".jsonl": _write_jsonl,
+    ".parquet": _write_parquet,
+}

@@ -7,22 +7,69 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from importlib import import_module
+from typing import Any, NoReturn
 
 import click
 
-from vecveil.cli.commands import SUMMARIES, LateCommands
 from vecveil.core.errors import UnknownNameError, VecveilError, VecveilWarning
 
 STOPPED = 130
 """What a shell expects of a program that Ctrl-C ended."""
 
+SUMMARIES = {
+    "demo": "Go the whole way on the bundled sample.",
+    "concept": "Show what a concept finds in texts.",
+    "learn": "Learn a veil for a concept.",
+    "protect": "Protect the texts or vectors of a file.",
+    "guarantee": "State what a veil guarantees.",
+    "audit": "Attack a veil, and measure what is left of the search.",
+    "report": "Write the report of an audit again.",
+    "frontier": "Compare defenses by what leaks at equal utility.",
+    "serve": "Serve protected embeddings by OpenAI's API.",
+    "client": "Bearer keys of the gateway's clients.",
+    "migrate": "Protect a vector store, in place.",
+    "prior": "Train a generative attack on public sentences, for audits to start from.",
+    "show": "Show what is in a veil.",
+    "key": "Make a key for noise that repeats itself.",
+    "ledger": "Show, check and limit what was released.",
+    "selftest": "Test the installed mechanisms and their noise on this machine.",
+}
+"""Each command is in the module of its name, which is loaded when the command is run."""
+
 
 class Commands(click.Group):
-    """A group that guesses what a misspelt command was meant to be, and stops quietly when no one reads on."""
+    """The commands. A misspelled one gets a guess; a reader that goes away, as `head` does, is no error."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in their order."""
+        del ctx
+        return list(SUMMARIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None where there is none of that name."""
+        del ctx
+        if cmd_name not in SUMMARIES:
+            return None
+        command: click.Command = getattr(import_module(f"vecveil.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does, without loading any."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first word names."""
+        if args[0] not in SUMMARIES and not args[0].startswith("-"):
+            raise click.UsageError(str(UnknownNameError("command", args[0], SUMMARIES)), ctx)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; that the reader of our output went away, as `head` does, is no error."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -30,35 +77,23 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each command does, without loading any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self._summary(name)) for name in self.list_commands(ctx)])
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first word names."""
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise click.UsageError(str(UnknownNameError("command", args[0], self.commands)), ctx)
-        return super().resolve_command(ctx, args)
-
-    def _summary(self, name: str) -> str:
-        known = SUMMARIES.get(name)
-        return self.commands[name].get_short_help_str() if known is None else known
-
-
-@click.group(cls=Commands, commands=LateCommands(), context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="vecveil", message="vecveil %(version)s")
 def commands() -> None:
     """Private text embeddings: name a concept, learn where it lives, protect vectors with a stated guarantee."""
 
 
 def main() -> None:
-    """Run the command line; a warning is one line, and an error that we raise on purpose is one too."""
+    """Run `vecveil`."""
+    run(commands)
+
+
+def run(command: click.Command) -> NoReturn:
+    """Run a command and exit; warnings, and errors that we raise on purpose, are one line each."""
     try:
-        with _warnings_in_one_line():
-            code = commands(standalone_mode=False)
+        with _print_warnings():
+            code = command(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -75,14 +110,14 @@ def main() -> None:
 
 
 @contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
-    """Show our own warnings as lines, each once; what libraries warn of concerns their users, not ours."""
-    shown: set[str] = set()
+def _print_warnings() -> Iterator[None]:
+    """Print our own warnings as lines, each once; what libraries warn of concerns their users, not ours."""
+    printed: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         del where, more
-        if issubclass(category, VecveilWarning) and str(message) not in shown:
-            shown.add(str(message))
+        if issubclass(category, VecveilWarning) and str(message) not in printed:
+            printed.add(str(message))
             click.echo(f"Warning: {message}", err=True)
 
     with warnings.catch_warnings():

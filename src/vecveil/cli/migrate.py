@@ -1,23 +1,32 @@
-"""`vecveil migrate`: a vector store, in place."""
+"""`vecveil migrate`: protect a vector store in place."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vecveil.cli.migrating import drop_clean, protect_rows, swap_names
+from vecveil.cli.console import progress_bar
 from vecveil.cli.options import (
     FILE,
+    Stopped,
+    budget_lines,
     budget_options,
-    chosen_epsilon,
-    chosen_ledger,
-    ledger_option,
-    no_ledger_option,
+    choose_ledger,
+    embedder_option,
+    ledger_options,
 )
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate.store import BATCH_ROWS
+
+if TYPE_CHECKING:
+    from vecveil.core.arrays import Embeddings
+    from vecveil.migrate import Store
+    from vecveil.veil import Guard
+
+MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
 
 
 @click.command(short_help="Protect a vector store, in place.")
@@ -27,17 +36,14 @@ from vecveil.migrate.store import BATCH_ROWS
 @budget_options
 @click.option("--key", "key_file", type=FILE, metavar="FILE", help="Derive the noise from this key (see vecveil key).")
 @click.option("--fresh-noise", is_flag=True, help="No key: rows that a stop takes are then paid for twice.")
-@ledger_option
-@no_ledger_option
+@ledger_options
 @click.option(
     "--queries",
     type=FILE,
     metavar="FILE",
     help="Compare by these: texts, or vectors of the veil's model. They are released, and recorded, like any query.",
 )
-@click.option(
-    "--k", default=10, show_default=True, type=click.IntRange(min=1), help="Hits of a search that is compared."
-)
+@click.option("--k", default=10, show_default=True, type=click.IntRange(min=1), help="Hits of each search compared.")
 @click.option("--swap", is_flag=True, help="Give the collection's name to its shadow, which must be complete.")
 @click.option("--drop-backup", is_flag=True, help="After a swap: delete the clean rows for good, with --yes.")
 @click.option("--yes", is_flag=True, help="Do delete them.")
@@ -51,15 +57,12 @@ from vecveil.migrate.store import BATCH_ROWS
     type=click.IntRange(min=1),
     help="Rows that are protected and written together.",
 )
-@click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
+@embedder_option
 def migrate(
     *,
     where: str,
     collection: str,
     veil_folder: Path,
-    epsilon: float | None,
-    scale: str,
-    noise_ratio: float | None,
     key_file: Path | None,
     fresh_noise: bool,
     ledger: str | None,
@@ -74,6 +77,7 @@ def migrate(
     vector_column: str | None,
     batch_rows: int,
     embedder: str | None,
+    **budget: Any,
 ) -> None:
     """Protect COLLECTION of STORE with VEIL into a shadow beside it, and swap the two when told to.
 
@@ -87,8 +91,7 @@ def migrate(
     Texts stay behind, and so does what reads like them; other fields go along as they are. In the ledger, ids belong to
     COLLECTION.
     """
-    from vecveil.migrate import open_store
-    from vecveil.migrate.queries import read_queries
+    from vecveil.migrate import open_store, read_queries
     from vecveil.veil import Guard, Veil
 
     if fresh_noise and key_file is not None:
@@ -100,15 +103,82 @@ def migrate(
     if drop_backup and (swap or queries is not None):
         raise InvalidInputError("drop the backup (--drop-backup) by itself, when the swap has proved good")
     asked = None if queries is None else read_queries(queries)
-    recorded = chosen_ledger(ledger, no_ledger=no_ledger)
+    recorded = choose_ledger(ledger, no_ledger=no_ledger)
     veil = Veil.load(veil_folder)
-    literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
-    guard = Guard(veil, epsilon=literal, key=key_file, ledger=recorded, collection=collection, embedder=embedder)
-    columns = {"id_column": id_column, "vector_column": vector_column}
-    with closing(open_store(where, collection, **columns)) as store:
+    guard = Guard(veil, **budget, key=key_file, ledger=recorded, collection=collection, embedder=embedder)
+    with closing(open_store(where, collection, id_column=id_column, vector_column=vector_column)) as store:
         if swap:
-            swap_names(store, guard)
+            _swap_names(store, guard)
         elif drop_backup:
-            drop_clean(store, guard, yes=yes)
+            _drop_clean_rows(store, guard, yes=yes)
         else:
-            protect_rows(store, guard, keep_texts=keep_texts, batch_rows=batch_rows, asked=asked, k=k)
+            _protect_rows(store, guard, keep_texts=keep_texts, batch_rows=batch_rows, queries=asked, k=k)
+
+
+def _protect_rows(
+    store: Store, guard: Guard, *, keep_texts: bool, batch_rows: int, queries: list[str] | Embeddings | None, k: int
+) -> None:
+    from vecveil.migrate import compare, migrate
+
+    try:
+        done = migrate(store, guard, keep_texts=keep_texts, batch_rows=batch_rows, progress=progress_bar)
+        resumed = f" ({done.resumed:,} of them by an earlier run)" if done.resumed else ""
+        _print(f"{done.rows:,} rows protected{resumed} into {done.shadow}; {store.collection} is as it was")
+        _print(f"left out: {_join_names(done.left_out)}")
+        _print(f"went along: {_join_names(done.carried)}")
+        _print("recorded in the ledger" if done.recorded else "not recorded in any ledger")
+        for line in budget_lines(guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)):
+            _print(line)
+        if queries is not None:
+            click.echo(str(compare(store, guard, queries, k=k, progress=progress_bar)))
+        _print(f"next: {'compare with --queries FILE, or ' if queries is None else ''}swap with --swap")
+    except KeyboardInterrupt:
+        raise Stopped("Finished rows are kept in the shadow; repeat the command to go on.") from None
+
+
+def _swap_names(store: Store, guard: Guard) -> None:
+    from vecveil.migrate import swap
+    from vecveil.migrate.protection import is_keyed
+
+    try:
+        done = swap(store, guard, progress=progress_bar)
+    except KeyboardInterrupt:
+        raise Stopped("A swap that was begun goes on when the command is repeated: repeat it.") from None
+    name = store.collection
+    since = f"{name} was swapped before and holds {done.rows:,} rows; those written since are as their writer made them"
+    _print(since if done.before else f"{name} holds {done.rows:,} protected rows")
+    if not done.before and not is_keyed(guard):
+        _print("without a key it can't be seen whether vectors have changed since they were protected")
+    kept = f"the clean rows are in {done.backup}: --drop-backup deletes them when you no longer need them"
+    _print(kept if done.backup else "there are no clean rows beside it")
+    _print(
+        f"now restart whatever has {name} open, which may go on with the clean rows and write to them; from now on all "
+        "that writes or searches must pass the guard"
+    )
+
+
+def _drop_clean_rows(store: Store, guard: Guard, *, yes: bool) -> None:
+    from vecveil.migrate import drop_backup, find_backup
+
+    kept = find_backup(store, guard)
+    only = f", {kept.alone:,} of which {store.collection} has not" if kept.alone else ""
+    if not yes:
+        raise InvalidInputError(f"{kept.name} holds {kept.rows:,} clean rows{only}; to delete them for good, say --yes")
+    try:
+        drop_backup(store, guard)
+    except KeyboardInterrupt:
+        raise Stopped("A drop that was begun leaves traces; repeat the command to finish it.") from None
+    _print(f"{kept.name} is gone, with {kept.rows:,} clean rows{only}")
+    _print(
+        "not reached from here: snapshots, backups of the file system or database, write-ahead logs that were kept, "
+        "and what a disk keeps of deleted files"
+    )
+
+
+def _join_names(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more or "nothing"
+
+
+def _print(line: str) -> None:
+    click.echo(line, err=True)

@@ -3,26 +3,88 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from vecveil.accounting import SCALES
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.registry import Registry
 from vecveil.mechanisms.grid import GRIDS
 
 if TYPE_CHECKING:
     from vecveil.accounting import GuaranteeSheet
-    from vecveil.veil import Veil
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
 """Existence is checked by the library, whose errors say more."""
 
+
+class Stopped(click.Abort):
+    """Ctrl-C, with a message on what is kept."""
+
+
+class NumbersOption(click.Option):
+    """An option that takes one number or several, as in `--epsilon 5 10 20`, and may be repeated."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["multiple"] = True
+        super().__init__(*args, **kwargs)
+
+
+class NumbersCommand(click.Command):
+    """A command that reads `--epsilon 5 10 20` as `--epsilon 5 --epsilon 10 --epsilon 20`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each further number."""
+        names = {name for option in self.params if isinstance(option, NumbersOption) for name in option.opts}
+        return super().parse_args(ctx, list(_repeat_options(args, names)))
+
+
+def add_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return a decorator that adds options to a command, in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+_BUDGETS = {
+    "epsilon": "Budget: privacy loss per unit of the guarantee's distance; smaller is more private.",
+    "noise-ratio": "Budget: length of the noise over the length of an embedding.",
+    "paper-epsilon": "Budget: an epsilon on the axis of the paper's tables (calibrated, not derived).",
+}
+
+budget_options = add_options(
+    *(click.option(f"--{name}", type=float, metavar="NUMBER", help=text) for name, text in _BUDGETS.items())
+)
+"""The three ways to name a budget; the veil's own is taken where none is named."""
+
+budgets_options = add_options(
+    *(
+        click.option(
+            f"--{name}", cls=NumbersOption, type=float, metavar="NUMBER…", help=text.replace("Budget:", "Budgets:")
+        )
+        for name, text in _BUDGETS.items()
+    )
+)
+"""The same for commands that try several budgets."""
+
+text_options = add_options(
+    click.option("--text-column", default="text", show_default=True, metavar="COLUMN", help="Column of texts."),
+    click.option(
+        "--annotations",
+        "annotations_column",
+        metavar="COLUMN",
+        help="Column of annotated spans, lists of {start, end, label}.  [default: entities, if there is one]",
+    ),
+    click.option("--skip-empty", is_flag=True, help="Leave out rows that have no text."),
+)
 
 contrast_option = click.option(
     "--contrast",
@@ -32,45 +94,6 @@ contrast_option = click.option(
     help="Pair a text with itself without the concept, or with another of its category in its place.",
 )
 
-
-def one_of_these(what: str, registry: Registry[Any]) -> str:
-    """Return the help of an option that takes a registered name."""
-    return f"{what}: {', '.join(registry.names())}."
-
-
-class Stopped(click.Abort):
-    """Ctrl-C, and what is left."""
-
-
-def budget_options(command: Command) -> Command:
-    """Add the three ways to name a budget."""
-    for option in (
-        click.option(
-            "--noise-ratio",
-            type=float,
-            metavar="R",
-            help="Instead of --epsilon: length of the noise over the length of an embedding.",
-        ),
-        click.option(
-            "--scale",
-            type=click.Choice(SCALES),
-            default="literal",
-            show_default=True,
-            help="How to read --epsilon: as privacy loss per unit of distance, or on the axis of the paper's tables "
-            "(calibrated, not derived).",
-        ),
-        click.option(
-            "--epsilon",
-            type=float,
-            metavar="E",
-            help="Privacy budget, per unit of the guarantee's distance; smaller is more private. Noise as long as the "
-            "embedding takes about as many as there are dimensions.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 ledger_option = click.option(
     "--ledger",
     metavar="WHERE",
@@ -78,7 +101,9 @@ ledger_option = click.option(
     "user]",
 )
 
-no_ledger_option = click.option("--no-ledger", is_flag=True, help="Record nothing. No budget is then kept.")
+ledger_options = add_options(
+    ledger_option, click.option("--no-ledger", is_flag=True, help="Record nothing. No budget is then kept.")
+)
 
 grid_option = click.option(
     "--grid",
@@ -88,11 +113,24 @@ grid_option = click.option(
     help="What protected vectors are rounded to, and the type they are written in.",
 )
 
+embedder_option = click.option(
+    "--embedder", help="Where to find the embedder, if not under the name the veil was learned with."
+)
 
-def chosen_ledger(ledger: str | None, *, no_ledger: bool) -> str | None:
+cache_option = click.option(
+    "--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts."
+)
+
+
+def list_names(what: str, registry: Registry[Any]) -> str:
+    """Return the help of an option that takes a registered name."""
+    return f"{what}: {', '.join(registry.names())}."
+
+
+def choose_ledger(ledger: str | None, *, no_ledger: bool) -> str | None:
     """Return where to record, or None where nothing is to be."""
     if no_ledger and ledger is not None:
-        # What was given is not shown: it may be an address with a password in it.
+        # The value is not shown: it may be an address with a password in it.
         raise InvalidInputError("give --ledger or --no-ledger, not both")
     if no_ledger:
         return None
@@ -100,46 +138,15 @@ def chosen_ledger(ledger: str | None, *, no_ledger: bool) -> str | None:
 
 
 def budget_lines(sheet: GuaranteeSheet) -> list[str]:
-    """Return what a release was made with, what there is to fear, and where all that is promised can be read."""
+    """Return the readings of a budget and its warnings, as commands print them that release something."""
     return [
-        str(sheet.dials),
+        str(sheet.readings),
         *(f"Warning: {warning}." for warning in sheet.warnings),
         "what is promised, and under which assumptions: vecveil guarantee",
     ]
 
 
-def chosen_epsilon(veil: Veil, *, epsilon: float | None, scale: str, noise_ratio: float | None) -> float:
-    """Return the literal epsilon that the options ask for, or the one kept in the veil."""
-    if epsilon is not None and noise_ratio is not None:
-        raise InvalidInputError(f"give --epsilon or --noise-ratio, not both (got {epsilon!r} and {noise_ratio!r})")
-    if epsilon is None and scale != "literal":
-        raise InvalidInputError(f"--scale {scale} says how to read --epsilon, which is not given")
-    if noise_ratio is not None:
-        return veil.epsilon_for(noise_ratio=noise_ratio)
-    if epsilon is not None:
-        return veil.epsilon_for(paper_epsilon=epsilon) if scale == "paper" else epsilon
-    if veil.epsilon is None:
-        raise InvalidInputError("name a budget with --epsilon or --noise-ratio: this veil was saved without one")
-    return veil.epsilon
-
-
-def text_options(command: Command) -> Command:
-    """Add the options that say where texts and annotations stand in a file."""
-    for option in (
-        click.option("--skip-empty", is_flag=True, help="Leave out rows that have no text."),
-        click.option(
-            "--annotations",
-            "annotations_column",
-            metavar="COLUMN",
-            help="Column of annotated spans, lists of {start, end, label}.  [default: entities, if there is one]",
-        ),
-        click.option("--text-column", default="text", show_default=True, metavar="COLUMN", help="Column of texts."),
-    ):
-        command = option(command)
-    return command
-
-
-def setting_of(text: str) -> tuple[str, Any]:
+def parse_setting(text: str) -> tuple[str, Any]:
     """Return the name and the value of NAME=VALUE; the value is JSON where it can be, a word otherwise."""
     name, equals, value = text.partition("=")
     if not equals or not name:
@@ -149,3 +156,29 @@ def setting_of(text: str) -> tuple[str, Any]:
     except ValueError:
         parsed = value
     return name.replace("-", "_"), tuple(parsed) if isinstance(parsed, list) else parsed
+
+
+def _repeat_options(args: list[str], names: set[str]) -> Iterator[str]:
+    option, values = "", 0
+    for number, word in enumerate(args):
+        if word == "--":
+            yield from args[number:]
+            return
+        if word.partition("=")[0] in names:
+            # The first number of `--epsilon=5 10` comes with the name.
+            option, values = word.partition("=")[0], int("=" in word)
+        elif option and (values == 0 or _is_number(word)):
+            values += 1
+            if values > 1:
+                yield option
+        else:
+            option = ""
+        yield word
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""`vecveil prior`: train a generative attack once, on public sentences, so that audits only fine-tune it."""
+"""`vecveil prior`: train a generative attack on public sentences."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.options import FILE, setting_of
+from vecveil.cli.options import FILE, parse_setting
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from vecveil.attacks.checkpoint import TrainingState
     from vecveil.attacks.generation.generative import GenerativeAttack
-    from vecveil.attacks.training.checkpoint import TrainingState
 
 
 @click.command(short_help="Train a generative attack on public sentences, for audits to start from.")
@@ -50,7 +50,7 @@ def prior(
     A run that was stopped, by Ctrl-C or harder, goes on when the same command is given again. From the first checkpoint
     on, the folder can be used as it is: `--set prior=DIR` in an audit.
     """
-    from vecveil.attacks.priors.training import train_prior
+    from vecveil.attacks.generation.prior_training import train_prior
     from vecveil.embedders import resolve_embedder
     from vecveil.veil import read_passages
 
@@ -66,7 +66,7 @@ def prior(
         hours=hours,
         epochs=epochs,
         seed=seed,
-        told=_tell,
+        on_round=_print_round,
         progress=progress_bar,
     )
     for name, reached in found.training.items():
@@ -75,14 +75,14 @@ def prior(
 
 
 def _generative(name: str, settings: tuple[str, ...]) -> GenerativeAttack:
+    from vecveil.attacks import build_attack
     from vecveil.attacks.generation.generative import GenerativeAttack
-    from vecveil.attacks.registry import build_attack
 
-    attack = build_attack(name, dict(setting_of(setting) for setting in settings))
+    attack = build_attack(name, dict(parse_setting(setting) for setting in settings))
     if not isinstance(attack, GenerativeAttack):
         raise InvalidInputError(f"the attack {name!r} writes no texts, so it needs no prior; geia and vec2text do")
     return attack
 
 
-def _tell(name: str, state: TrainingState) -> None:
+def _print_round(name: str, state: TrainingState) -> None:
     click.echo(f"{name}: {state.step:,} steps, {state.seconds / 60:.0f} minutes, best loss {-state.best:.3f}", err=True)

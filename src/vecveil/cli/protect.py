@@ -1,24 +1,28 @@
-"""`vecveil protect`: texts or vectors in, protected vectors out."""
+"""`vecveil protect`: protect the texts or vectors of a file."""
 
 from __future__ import annotations
 
+from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
 from vecveil.cli.console import progress_bar
-from vecveil.cli.engine import protect_on_engine, refuse_with_engine
 from vecveil.cli.options import (
     FILE,
     Stopped,
     budget_lines,
     budget_options,
-    chosen_epsilon,
-    chosen_ledger,
+    cache_option,
+    choose_ledger,
+    embedder_option,
     grid_option,
-    ledger_option,
-    no_ledger_option,
+    ledger_options,
 )
+from vecveil.core.errors import InvalidInputError
+from vecveil.veil.budget import SCALES
 
 
 @click.command(short_help="Protect the texts or vectors of a file.")
@@ -41,8 +45,7 @@ from vecveil.cli.options import (
     help="Derive the noise of each record from this key, so that it gets the same again (see vecveil key).",
 )
 @grid_option
-@ledger_option
-@no_ledger_option
+@ledger_options
 @click.option("--collection", default="", metavar="NAME", help="What the ids belong to, in a ledger for several.")
 @click.option(
     "--seed",
@@ -56,14 +59,14 @@ from vecveil.cli.options import (
     metavar="COLUMN",
     help="Carry a column through that is left out for safety: texts, lists of numbers, annotations.",
 )
-@click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
+@embedder_option
 @click.option("--skip-empty", is_flag=True, help="Leave out rows that have no text.")
 @click.option(
     "--batch-rows",
     type=click.IntRange(min=1),
     help="Rows that are protected and written together.  [default: 256 texts, 8192 vectors]",
 )
-@click.option("--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts.")
+@cache_option
 @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
 @click.option(
     "--engine",
@@ -77,30 +80,17 @@ def protect(
     veil_folder: Path,
     source: Path,
     out: Path,
-    epsilon: float | None,
-    scale: str,
-    noise_ratio: float | None,
-    text_column: str | None,
-    vector_column: str | None,
-    id_column: str | None,
     key_file: Path | None,
-    grid: str,
     ledger: str | None,
     no_ledger: bool,
-    collection: str,
-    seed: int | None,
-    keep: tuple[str, ...],
-    embedder: str | None,
-    skip_empty: bool,
-    batch_rows: int | None,
-    cache: Path | None,
-    overwrite: bool,
     engine: str,
+    overwrite: bool,
+    **settings: Any,
 ) -> None:
     """Protect INPUT with VEIL into OUTPUT.
 
     INPUT is texts (Parquet, Arrow, JSONL, CSV, TSV, lines) or vectors (Parquet, Arrow, .npy); OUTPUT is Parquet, which
-    carries ids and other columns along, or .npy. The budget is --epsilon, --noise-ratio, or what the veil keeps.
+    carries ids and other columns along, or .npy. The budget is what the veil keeps, unless you name another.
 
     A run that was stopped goes on where it was when it is repeated, and no row is noised twice. OUTPUT appears only
     when it is whole.
@@ -108,67 +98,55 @@ def protect(
     Every release is recorded in a ledger, and refused where it would bring a record over the ledger's limit (see
     vecveil ledger). With --key, a record that was protected before gets the same vector again, at no further cost.
     """
-    from vecveil.artifacts.key_file import read_key
-    from vecveil.integrations.parts import Columns
-    from vecveil.veil import Guard, Veil, protect_file
+    from vecveil.veil import Veil, protect_file
 
-    where = chosen_ledger(ledger, no_ledger=no_ledger)
-    key = None if key_file is None else read_key(key_file)
-    veil = Veil.load(veil_folder)
-    literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
+    settings |= {"key": key_file, "ledger": choose_ledger(ledger, no_ledger=no_ledger)}
     if engine != "here":
-        refuse_with_engine(engine, {"--seed": seed, "--batch-rows": batch_rows, "--cache": cache})
-        guard = Guard(
-            str(veil_folder.resolve()),
-            epsilon=literal,
-            key=None if key_file is None else str(key_file.resolve()),
-            ledger=where,
-            collection=collection,
-            grid=grid,
-            embedder=embedder,
-        )
-        columns = Columns(
-            text_column=text_column, vector_column=vector_column, id_column=id_column, keep=keep, skip_empty=skip_empty
-        )
-        protect_on_engine(engine, source, out, guard, columns, overwrite=overwrite)
+        _protect_on_engine(engine, veil_folder, source, out, overwrite=overwrite, **settings)
         return
+    veil = Veil.load(veil_folder)
     try:
-        report = protect_file(
-            veil,
-            source,
-            out,
-            epsilon=literal,
-            text_column=text_column,
-            vector_column=vector_column,
-            id_column=id_column,
-            key=key,
-            grid=grid,
-            ledger=where,
-            collection=collection,
-            seed=seed,
-            keep=keep,
-            skip_empty=skip_empty,
-            batch_rows=batch_rows,
-            embedder=embedder,
-            cache=cache,
-            overwrite=overwrite,
-            progress=progress_bar,
-        )
+        report = protect_file(veil, source, out, overwrite=overwrite, progress=progress_bar, **settings)
     except KeyboardInterrupt:
         parts = out.with_name(f"{out.name}.parts")
-        kept = (
-            f"Finished rows are kept in {parts}; repeat the command to go on." if parts.exists() else "Nothing is left."
-        )
-        raise Stopped(kept) from None
+        kept = f"Finished rows are kept in {parts}; repeat the command to go on."
+        raise Stopped(kept if parts.exists() else "Nothing is left.") from None
     resumed = f" ({report.resumed:,} of them by an earlier run)" if report.resumed else ""
-    sheet = veil.guarantee(epsilon=literal, grid=grid)
     for line in (
         f"{report.rows:,} rows protected{resumed}, written to {out}",
         *([f"{report.skipped:,} rows without a text left out"] if report.skipped else []),
         f"carried through: {', '.join(report.carried) or 'no column'}",
         f"left out: {', '.join(report.dropped) or 'no column'}",
         f"recorded in the ledger as run {report.run}" if report.recorded else "not recorded in any ledger",
-        *(["seeded: not private"] if seed is not None else []),
-        *budget_lines(sheet),
+        *(["seeded: not private"] if settings["seed"] is not None else []),
+        *budget_lines(veil.guarantee(**{name: settings[name] for name in (*SCALES, "grid")})),
     ):
+        click.echo(line, err=True)
+
+
+def _protect_on_engine(
+    engine: str, veil_folder: Path, source: Path, out: Path, *, overwrite: bool, **settings: Any
+) -> None:
+    """Protect Parquet files into a folder on Ray or Spark."""
+    from vecveil.integrations.engines import Columns
+    from vecveil.veil import Guard
+
+    refused = [
+        f"--{name.replace('_', '-')}" for name in ("seed", "batch_rows", "cache") if settings.pop(name) is not None
+    ]
+    if refused:
+        raise InvalidInputError(f"--engine {engine} does not take {', '.join(refused)}")
+    if not source.exists():
+        raise InvalidInputError(f"there is no file {source}")
+    if source.suffix != ".parquet" and not source.is_dir():
+        raise InvalidInputError(f"--engine {engine} reads Parquet, a file or a folder of them, got {source}")
+    columns = Columns(**{entry.name: settings.pop(entry.name) for entry in fields(Columns)})
+    if settings["key"] is not None:
+        settings["key"] = str(settings["key"].resolve())
+    guard = Guard(str(veil_folder.resolve()), **settings)
+    protect_parquet = import_module(f"vecveil.integrations.{engine}").protect_parquet
+    rows = protect_parquet(source, out, guard, columns, overwrite=overwrite)
+    click.echo(f"{rows:,} rows protected on {engine}, written to {out}", err=True)
+    sheet = guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)
+    for line in budget_lines(sheet):
         click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""The help of every command as one Markdown page, so that the page can't say anything else than the program."""
+"""The help of every command as one Markdown page."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ Made by `python -m vecveil.cli.reference > docs/commands.md`; a test holds the t
 """
 
 
-def reference() -> str:
+def write_reference() -> str:
     """Return the page."""
     top = click.Context(commands, info_name="vecveil", terminal_width=100, **commands.context_settings)
-    return "\n".join([HEAD, *map(_help, _with_commands_below(top))])
+    return "\n".join([HEAD, *map(_help, _with_subcommands(top))])
 
 
-def _with_commands_below(context: click.Context) -> list[click.Context]:
+def _with_subcommands(context: click.Context) -> list[click.Context]:
     """Return a command and, where it is a group, those in it, and in those."""
-    below = context.command.commands.items() if isinstance(context.command, click.Group) else ()
-    inner = (_with_commands_below(click.Context(command, context, name)) for name, command in below)
+    group = context.command
+    if not isinstance(group, click.Group):
+        return [context]
+    commands = ((name, group.get_command(context, name)) for name in group.list_commands(context))
+    inner = (_with_subcommands(click.Context(one, context, name)) for name, one in commands if one is not None)
     return [context, *(found for part in inner for found in part)]
 
 
@@ -31,4 +34,4 @@ def _help(context: click.Context) -> str:
 
 
 if __name__ == "__main__":
-    click.echo(reference(), nl=False)
+    click.echo(write_reference(), nl=False)

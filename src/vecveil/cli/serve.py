@@ -1,9 +1,9 @@
-"""`vecveil serve`: OpenAI's embeddings API, protected."""
+"""`vecveil serve`: serve OpenAI's embeddings API, protected."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,11 +11,10 @@ from vecveil.cli.options import (
     FILE,
     budget_lines,
     budget_options,
-    chosen_epsilon,
-    chosen_ledger,
+    choose_ledger,
+    embedder_option,
     grid_option,
-    ledger_option,
-    no_ledger_option,
+    ledger_options,
 )
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
 )
 @click.option("--fresh-noise", is_flag=True, help="New noise at every request: repeating one then costs privacy.")
 @grid_option
-@ledger_option
-@no_ledger_option
+@ledger_options
 @click.option("--max-body", default=32, show_default=True, type=click.IntRange(min=1), help="Longest request, in MiB.")
 @click.option(
     "--max-held",
@@ -55,13 +53,10 @@ if TYPE_CHECKING:
     help="Requests that are worked on at the same time, in MiB; more are turned away.",
 )
 @click.option("--tokens", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by.")
-@click.option("--embedder", help="Where to find the embedder, if not under the name the veil was learned with.")
+@embedder_option
 def serve(
     *,
     veil_folder: Path,
-    epsilon: float | None,
-    scale: str,
-    noise_ratio: float | None,
     host: str,
     port: int,
     clients_file: Path | None,
@@ -78,6 +73,7 @@ def serve(
     max_held: int,
     tokens: str,
     embedder: str | None,
+    **budget: Any,
 ) -> None:
     """Serve vectors protected with VEIL by OpenAI's embeddings API: /v1/embeddings, /v1/models, /health, /metrics.
 
@@ -99,17 +95,14 @@ def serve(
 
     if fresh_noise and key_file is not None:
         raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
-    if max_held < max_body:
-        raise InvalidInputError(f"--max-held must be at least --max-body, got {max_held} and {max_body}")
     clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
     require_guarded(clients, host)
     veil = Veil.load(veil_folder)
-    literal = chosen_epsilon(veil, epsilon=epsilon, scale=scale, noise_ratio=noise_ratio)
     guard = Guard(
         veil,
-        epsilon=literal,
+        **budget,
         key=None if fresh_noise else key_file or _own_key(veil),
-        ledger=chosen_ledger(ledger, no_ledger=no_ledger),
+        ledger=choose_ledger(ledger, no_ledger=no_ledger),
         grid=grid,
         embedder=embedder,
     )
@@ -122,18 +115,18 @@ def serve(
         body_bytes=max_body * 2**20,
         held_bytes=max_held * 2**20,
     )
-    for line in budget_lines(veil.guarantee(epsilon=literal, grid=grid)):
+    for line in budget_lines(veil.guarantee(grid=grid, **budget)):
         click.echo(line, err=True)
     if clients.open:
         click.echo("Warning: no bearer keys are set: every program on this machine may ask", err=True)
-    run(Gateway.of(guard, clients, settings), host=host, port=port)
+    run(Gateway.for_clients(clients, guard, settings), host=host, port=port)
 
 
 def _own_key(veil: Veil) -> Path:
     """Return the gateway's key for a veil, made at the first start, in the user's data folder."""
-    from vecveil.artifacts.key_file import write_key
     from vecveil.core.folders import data_folder
     from vecveil.core.key import Key
+    from vecveil.files.key_file import write_key
 
     path = data_folder() / "keys" / f"{veil.digest()[:16]}.key"
     if not path.exists():

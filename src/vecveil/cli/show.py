@@ -1,4 +1,4 @@
-"""`vecveil show`: what is in a veil."""
+"""`vecveil show`: show what is in a veil."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def _facts(veil: Veil) -> dict[str, str]:
     kind = "rotated" if veil.shape.rotated else "diagonal"
     learner = {name: value for name, value in origin.learner.items() if name != "name"}
     return {
-        "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalised else 'not '}normalised",
+        "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalized else 'not '}normalized",
         "revision": model.revision[:23],
         "concept": _concept(origin.concept),
         "contrast": f"{origin.contrast}, {origin.pairs:,} pairs of {'public' if origin.public else 'private'} texts",
         "shape": f"{origin.learner['name']}, {kind}, {veil.shape.released} of {veil.shape.dimensions} axes released",
-        "settings": _listed(learner) or "none",
-        "learned": _listed(origin.facts) or "nothing",
+        "settings": _list_values(learner) or "none",
+        "learned": _list_values(origin.facts) or "nothing",
         "variances": f"smallest {released.min():.4g}, median {np.median(released):.4g}, largest {released.max():.4g}, "
         f"sum {released.sum():.4g}",
-        "filling": "none" if veil.filling is None else "what is left out is estimated from what is released",
+        "estimator": "none" if veil.estimator is None else "what is left out is estimated from what is released",
         "mechanism": veil.mechanism,
         "budget": _budget(veil),
         "typical lengths": f"embedding {veil.typical.signal:.4g}, contrast pair {veil.typical.euclidean_pair:.4g} "
@@ -69,7 +69,7 @@ def _facts(veil: Veil) -> dict[str, str]:
 
 def _budget(veil: Veil) -> str:
     if veil.epsilon is None:
-        return "none kept; name one"
+        return "none kept: name one at every release (--noise-ratio 0.5, say)"
     metric = veil.mechanism_at(veil.epsilon).guarantee().metric
     return f"epsilon {veil.epsilon:.6g} per unit of {metric} (what that promises: vecveil guarantee)"
 
@@ -77,11 +77,11 @@ def _budget(veil: Veil) -> str:
 def _concept(summary: Any) -> str:
     """Return the kinds and sizes of a concept's parts."""
     parts = summary.get("parts") or summary.get("part") or [summary]
-    described = (f"{part['kind']} ({_listed({k: v for k, v in part.items() if k != 'kind'})})" for part in parts)
+    described = (f"{part['kind']} ({_list_values({k: v for k, v in part.items() if k != 'kind'})})" for part in parts)
     return " + ".join(described)
 
 
-def _listed(values: Any) -> str:
+def _list_values(values: Any) -> str:
     return ", ".join(f"{name} {_readable(value)}" for name, value in values.items())
 
 
@@ -89,7 +89,7 @@ def _readable(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return f"({_listed(value)})"
+        return f"({_list_values(value)})"
     if isinstance(value, list | tuple):
         return " + ".join(_readable(item) for item in value)
     return str(value)

@@ -1,4 +1,4 @@
-"""What is private: concepts, where they stand in texts, and texts without them."""
+"""Private concepts, their spans in texts, and texts without them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,17 @@ from typing import Literal, get_args
 
 # Every kind is imported here, before the functions below take the names of the modules that hold them.
 from vecveil.concepts.annotated import Annotated
-from vecveil.concepts.concept import Concept
+from vecveil.concepts.concept import Concept, Union
 from vecveil.concepts.content_words import ContentWords
 from vecveil.concepts.contrast import ContrastSet, contrast_set
 from vecveil.concepts.entities import Entities
-from vecveil.concepts.passage import Passage
+from vecveil.concepts.passage import Passage, Span
 from vecveil.concepts.patterns import Patterns
 from vecveil.concepts.presidio import Presidio
-from vecveil.concepts.registry import CONCEPTS
-from vecveil.concepts.span import Span
 from vecveil.concepts.terms import Terms
 from vecveil.concepts.token_classification import TokenClassification
 from vecveil.concepts.tokens import SensitiveToken, sensitive_tokens, words
-from vecveil.concepts.toml_file import dump_concept, load_concept
-from vecveil.concepts.union import Union
+from vecveil.concepts.toml_file import CONCEPTS, dump_concept, load_concept
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
 
@@ -51,6 +48,12 @@ EntityBackend = Literal["spacy", "transformers"]
 def terms(*terms: str, label: str = "TERM", case_sensitive: bool = False) -> Concept:
     """Return the concept of these words and phrases, found as whole words.
 
+    >>> concept = terms("asthma", "type 2 diabetes", label="DISEASE")
+    >>> concept.find("Asthma since birth.")
+    (Span(start=0, end=6, label='DISEASE'),)
+    >>> concept.remove("She has type 2 diabetes and a cold.")
+    'She has and a cold.'
+
     Args:
         *terms: What to look for.
         label: The category that the terms belong to.
@@ -62,14 +65,18 @@ def terms(*terms: str, label: str = "TERM", case_sensitive: bool = False) -> Con
 def patterns(
     patterns: Mapping[str, str | Sequence[str]] | None = None, /, *, timeout: float = 1.0, **labels: str | Sequence[str]
 ) -> Concept:
-    r"""Return the concept of these regular expressions: `patterns(AGE=r"\d+ years old")`.
+    r"""Return the concept of these regular expressions.
+
+    >>> concept = patterns(AGE=r"\d+ years old") | terms("asthma")
+    >>> [span.label for span in concept.find("He is 61 years old and has asthma.")]
+    ['AGE', 'TERM']
 
     Args:
         patterns: Label to regular expression, for labels that are no keywords; several of them may be in a list.
         timeout: Seconds that one pattern may spend on one text.
         **labels: The same as keywords.
     """
-    return Patterns.of({**(patterns or {}), **labels}, timeout=timeout)
+    return Patterns(patterns={**(patterns or {}), **labels}, timeout=timeout)
 
 
 def entities(*labels: str, model: str | None = None, backend: EntityBackend = "spacy") -> Concept:
@@ -100,7 +107,12 @@ def presidio(*entities: str, score: float = 0.5, language: str = "en", model: st
 
 
 def annotated(*labels: str) -> Concept:
-    """Return the concept of the annotations that came with the texts: those with `labels`, or all of them."""
+    """Return the concept of the annotations that came with the texts: those with `labels`, or all of them.
+
+    >>> note = Passage("Seen by Dr. Okafor.", (Span(8, 18, "PERSON"),))
+    >>> annotated("PERSON").remove(note)
+    'Seen by.'
+    """
     return Annotated(labels=labels)
 
 

@@ -1,4 +1,4 @@
-"""The spans that a data set already marks, as a concept."""
+"""Annotations that a data set already has, as a concept."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from vecveil.concepts.concept import Concept
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.settings import checked_names
-from vecveil.concepts.span import Spans, disjoint
+from vecveil.concepts.passage import Passage, Spans, merge_overlaps
+from vecveil.concepts.settings import check_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,19 +24,14 @@ class Annotated(Concept):
     labels: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", checked_names(self.labels, "label", allow_none=True))
+        object.__setattr__(self, "labels", check_names(self.labels, "label", allow_none=True))
 
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return the private annotations of each passage."""
         return [
-            disjoint(span for span in passage.annotations if not self.labels or span.label in self.labels)
+            merge_overlaps(span for span in passage.annotations if not self.labels or span.label in self.labels)
             for passage in passages
         ]
-
-    @property
-    def expected(self) -> tuple[str, ...]:
-        """The labels that the concept is meant to find."""
-        return self.labels
 
     def summary(self) -> Mapping[str, Any]:
         """Return the number of labels; 0 stands for all of them."""

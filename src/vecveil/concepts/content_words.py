@@ -1,4 +1,4 @@
-"""Every word that says something as a concept: for texts of which anything may be private."""
+"""Content words as a concept, where anything may be private."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from functools import cache
 from typing import Any, ClassVar
 
 from vecveil.concepts.concept import Concept
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.span import Span, Spans, disjoint
-from vecveil.concepts.tokens import placed_words
+from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
+from vecveil.concepts.tokens import locate_words
 from vecveil.core.checks import at_least, positive
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, MissingExtraError
@@ -31,7 +30,7 @@ class ContentWords(Concept):
     All content words are private, and an audit tries to read back each of them. But a text without any is a handful of
     function words, nearly the same for every text: what such a contrast shows most of all is the one direction from
     something to nothing, and texts of a word or two have no contrast. So a contrast takes out a share of the distinct
-    words of a text, wherever they stand. Which ones, the words and the text decide by a digest: the same on every
+    words of a text, wherever they stand. A digest of the word, keyed by the text, decides which: the same on every
     machine, and others in every text.
 
     Attributes:
@@ -49,38 +48,43 @@ class ContentWords(Concept):
         if positive(self.share, "share") > 1:
             raise InvalidInputError(f"share must be at most 1, got {self.share!r}")
 
-    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
-        """Return the content words of each passage."""
-        return [disjoint(span for _, span in self._placed(passage.text)) for passage in passages]
-
-    def find_contrast(self, passages: Sequence[Passage]) -> list[Spans]:
-        """Return, for each passage, the share of its content words whose absence makes the contrast."""
-        return [self._drawn(passage.text) for passage in passages]
-
     @property
     def expected(self) -> tuple[str, ...]:
         """The labels that the concept is meant to find."""
         return (LABEL,)
 
+    @property
+    def everywhere(self) -> bool:
+        """Every text holds some of them."""
+        return True
+
+    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
+        """Return the content words of each passage."""
+        return [merge_overlaps(span for _, span in self._locate(passage.text)) for passage in passages]
+
+    def search(self, passages: Sequence[Passage]) -> tuple[list[Spans], list[Spans]]:
+        """Return the content words of each passage, and the share of them that a contrast takes out."""
+        found, taken_out = [], []
+        for passage in passages:
+            located = self._locate(passage.text)
+            chosen = self._choose({word for word, _ in located}, key=text_digest(passage.text))
+            found.append(merge_overlaps(span for _, span in located))
+            taken_out.append(merge_overlaps(span for word, span in located if word in chosen))
+        return found, taken_out
+
     def summary(self) -> Mapping[str, Any]:
         """Return the settings: there is nothing in them to keep secret."""
         return {"kind": self.kind, "at_least": self.at_least, "share": self.share}
 
-    def _placed(self, text: str) -> list[tuple[str, Span]]:
-        return [(word, Span(start, end, LABEL)) for word, start, end in placed_words(text) if self._counts(word)]
+    def _locate(self, text: str) -> list[tuple[str, Span]]:
+        return [(word, Span(start, end, LABEL)) for word, start, end in locate_words(text) if self._counts(word)]
 
     def _counts(self, word: str) -> bool:
-        if any(map(str.isnumeric, word)):
-            return True
-        return len(word) >= self.at_least and not is_function_word(word)
+        return any(map(str.isnumeric, word)) or (len(word) >= self.at_least and not is_function_word(word))
 
-    def _drawn(self, text: str) -> Spans:
-        placed = self._placed(text)
-        words = dict.fromkeys(word for word, _ in placed)
-        key = text_digest(text)
+    def _choose(self, words: set[str], key: bytes) -> set[str]:
         ordered = sorted(words, key=lambda word: hashlib.blake2b(word.encode(), key=key).digest())
-        drawn = frozenset(ordered[: math.ceil(self.share * len(ordered))])
-        return disjoint(span for word, span in placed if word in drawn)
+        return set(ordered[: math.ceil(self.share * len(ordered))])
 
 
 def is_function_word(word: str) -> bool:
@@ -89,14 +93,14 @@ def is_function_word(word: str) -> bool:
     Raises:
         MissingExtraError: When spaCy, whose list it is, is not installed.
     """
-    known, endings = _function_words()
+    known, endings = _load_function_words()
     if word in known:
         return True
     return any(word.endswith(ending) and word.removesuffix(ending) in known | _CONTRACTED for ending in endings)
 
 
 @cache
-def _function_words() -> tuple[frozenset[str], tuple[str, ...]]:
+def _load_function_words() -> tuple[frozenset[str], tuple[str, ...]]:
     """Return spaCy's stop words, and which of them are endings of contractions; it takes no model."""
     try:
         from spacy.lang.en.stop_words import STOP_WORDS

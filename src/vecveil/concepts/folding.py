@@ -1,4 +1,4 @@
-"""Texts made comparable, with the way back to the characters they came from."""
+"""Texts folded for comparison, with offsets into the original."""
 
 from __future__ import annotations
 

@@ -1,12 +1,33 @@
-"""A text as a concept sees it: the characters, and the annotations that came with them."""
+"""Texts as concepts see them: passages, and spans of characters in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from vecveil.concepts.span import Span
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.progress import Progress
+from vecveil.core.texts import to_texts
+
+_CHUNK = 512
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """Characters `start` to `end` (exclusive) of a text, and the category they belong to."""
+
+    start: int
+    end: int
+    label: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise InvalidInputError(f"a span must start at 0 or later and end after it, got {self.start}..{self.end}")
+
+
+Spans: TypeAlias = tuple[Span, ...]
+"""Spans of one text, in order, none overlapping another."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +44,35 @@ class Passage:
 
 
 def passages(texts: Iterable[str | Passage]) -> list[Passage]:
-    """Return `texts` as passages; a plain string has no annotations."""
-    if isinstance(texts, str):
-        raise InvalidInputError("texts must be a list of texts, got one string; put it into a list")
-    found = []
-    for number, text in enumerate(texts):
+    """Return one column of texts as passages; a plain string has no annotations."""
+    rows = to_texts(texts)
+    for number, text in enumerate(rows):
         if not isinstance(text, str | Passage):
             raise InvalidInputError(f"text {number} must be a string, got {type(text).__name__}")
-        found.append(Passage(text) if isinstance(text, str) else text)
-    return found
+    return [Passage(text) if isinstance(text, str) else text for text in rows]
+
+
+def split_chunks(passages: Sequence[Passage], *, label: str, progress: Progress) -> Iterator[Sequence[Passage]]:
+    """Return the passages in chunks, and report progress after each, under `label`."""
+    chunks = [passages[start : start + _CHUNK] for start in range(0, len(passages), _CHUNK)]
+    return progress(chunks, label=label, total=len(passages), weigh=len)
+
+
+def merge_overlaps(spans: Iterable[Span]) -> Spans:
+    """Return `spans` in order, with overlapping ones merged under the label of the longest of them.
+
+    Merging, not choosing: a character that any part of a concept marks as private stays marked.
+    """
+    merged: list[Span] = []
+    longest = 0
+    for span in sorted(spans, key=lambda span: (span.start, -span.end, span.label)):
+        length = span.end - span.start
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            label = span.label if length > longest else last.label
+            merged[-1] = Span(last.start, max(last.end, span.end), label)
+            longest = max(longest, length)
+        else:
+            merged.append(span)
+            longest = length
+    return tuple(merged)

@@ -1,4 +1,4 @@
-"""Presidio recognisers as a concept."""
+"""Presidio recognizers, as a concept."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from functools import cache
 from typing import Any, ClassVar
 
 from vecveil.concepts.concept import Concept
+from vecveil.concepts.entities import load_pipeline
 from vecveil.concepts.folding import without_lone_surrogates
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.settings import checked_names, settings_of
-from vecveil.concepts.spacy_pipeline import load_pipeline
-from vecveil.concepts.span import Span, Spans, disjoint
+from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
+from vecveil.concepts.settings import check_names, to_settings
 from vecveil.core.checks import not_negative, one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 
@@ -22,7 +21,7 @@ _BATCH = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Presidio(Concept):
-    """Personal data that Presidio recognises by patterns, checksums, context words and named entities.
+    """Personal data that Presidio recognizes by patterns, checksums, context words and named entities.
 
     Attributes:
         entities: Presidio's names of what is private, such as PERSON and EMAIL_ADDRESS.
@@ -40,43 +39,33 @@ class Presidio(Concept):
     model: str = "en_core_web_sm"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entities", checked_names(self.entities, "Presidio entity"))
+        object.__setattr__(self, "entities", check_names(self.entities, "Presidio entity"))
         if not_negative(self.score, "score") > 1:
             raise InvalidInputError(f"score must lie between 0 and 1, got {self.score!r}")
-
-    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
-        """Return what the recognisers find in each passage."""
-        analyzer = _load_analyzer(self.model, self.language)
-        known = _recognised_entities(analyzer, self.language)
-        for entity in self.entities:
-            one_of(entity, known, "Presidio entity")
-        texts = [without_lone_surrogates(passage.text) for passage in passages]
-        artifacts = analyzer.nlp_engine.process_batch(texts, language=self.language, batch_size=_BATCH)
-        return [
-            disjoint(
-                Span(result.start, result.end, result.entity_type)
-                for result in analyzer.analyze(
-                    text,
-                    language=self.language,
-                    entities=list(self.entities),
-                    score_threshold=self.score,
-                    nlp_artifacts=artifact,
-                )
-            )
-            for text, artifact in artifacts
-        ]
 
     @property
     def expected(self) -> tuple[str, ...]:
         """The labels that the concept is meant to find."""
         return self.entities
 
+    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
+        """Return what the recognizers find in each passage."""
+        analyzer = _load_analyzer(self.model, self.language)
+        known = _list_entities(analyzer, self.language)
+        for entity in self.entities:
+            one_of(entity, known, "Presidio entity")
+        texts = [without_lone_surrogates(passage.text) for passage in passages]
+        artifacts = analyzer.nlp_engine.process_batch(texts, language=self.language, batch_size=_BATCH)
+        asked = {"language": self.language, "entities": list(self.entities), "score_threshold": self.score}
+        results = [analyzer.analyze(text, nlp_artifacts=artifact, **asked) for text, artifact in artifacts]
+        return [merge_overlaps(Span(one.start, one.end, one.entity_type) for one in found) for found in results]
+
     def summary(self) -> Mapping[str, Any]:
-        """Return the recognisers, which anyone may know."""
-        return settings_of(self)
+        """Return the recognizers, which anyone may know."""
+        return to_settings(self)
 
 
-def _recognised_entities(analyzer: Any, language: str) -> set[str]:
+def _list_entities(analyzer: Any, language: str) -> set[str]:
     """Return what can really be found: Presidio also lists names that its spaCy pipeline never gives."""
     from presidio_analyzer.predefined_recognizers import SpacyRecognizer
 
@@ -99,7 +88,7 @@ def _load_analyzer(model: str, language: str) -> Any:
     # Presidio's debug messages hold words of the texts, and its warnings are about languages nobody asked for.
     logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
     # Without a cache and without addresses it reads the list of public suffixes that comes with the package;
-    # Presidio's own recogniser fetches the list over the network, and waits for it.
+    # Presidio's own recognizer fetches the list over the network, and waits for it.
     bundled_suffixes = TLDExtract(cache_dir=None, suffix_list_urls=())
 
     class OfflineEmailRecognizer(EmailRecognizer):

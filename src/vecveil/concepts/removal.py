@@ -1,10 +1,10 @@
-"""Taking spans out of a text, and closing the gaps they leave."""
+"""Removal of spans from a text, closing the gaps they leave."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vecveil.concepts.span import Span, disjoint
+from vecveil.concepts.passage import Span, merge_overlaps
 from vecveil.core.errors import InvalidInputError
 
 _PAUSES = ",;:"
@@ -30,7 +30,7 @@ def remove_spans(text: str, spans: Iterable[Span]) -> str:
     Raises:
         InvalidInputError: When a span ends after the text.
     """
-    ordered = disjoint(spans)
+    ordered = merge_overlaps(spans)
     if ordered and ordered[-1].end > len(text):
         raise InvalidInputError(f"a span ends at {ordered[-1].end}, after its text of {len(text)} characters")
     head, rest = text, ""

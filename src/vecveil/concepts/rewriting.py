@@ -1,22 +1,30 @@
-"""Rewriting texts before they are embedded: the defences that change words where a veil changes vectors."""
+"""Defenses that rewrite texts before they are embedded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from vecveil.concepts.concept import Concept
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.span import Span, Spans, disjoint
+from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps, split_chunks
+from vecveil.concepts.presidio import Presidio
+from vecveil.concepts.removal import remove_spans
+from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.core.registry import Registry, build
 
 PLACEHOLDER = "[removed]"
 """Stands where nothing else is left to stand: an embedder needs a text."""
 
-_CHUNK = 512
+PERSONAL_DATA = (
+    "CREDIT_CARD", "CRYPTO", "DATE_TIME", "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "LOCATION", "MEDICAL_LICENSE",
+    "NRP", "ORGANIZATION", "PERSON", "PHONE_NUMBER", "URL", "US_BANK_NUMBER", "US_DRIVER_LICENSE", "US_ITIN",
+    "US_PASSPORT", "US_SSN",
+)  # fmt: skip
+"""What Presidio recognizes in English texts, near to what the paper's service takes for personal data."""
 
 
 class Rewriter(Protocol):
@@ -33,8 +41,8 @@ class Rewriter(Protocol):
         Args:
             passages: The corpus.
             concept: What is private.
-            rng: Chooses, where there is a choice.
-            progress: Told after each chunk of texts.
+            rng: Makes the random choices, if there are any.
+            progress: Called after each chunk of texts.
         """
         ...
 
@@ -42,10 +50,10 @@ class Rewriter(Protocol):
 REWRITERS: Registry[type[Rewriter]] = Registry(
     kind="rewriter",
     builtin={
-        "random-replacement": "vecveil.concepts.random_replacement:RandomReplacement",
-        "remove": "vecveil.concepts.redaction:Remove",
-        "remove-pii": "vecveil.concepts.redaction:RemovePii",
-        "semantic-replacement": "vecveil.concepts.semantic_replacement:SemanticReplacement",
+        "random-replacement": "vecveil.concepts.replacement:RandomReplacement",
+        "remove": "vecveil.concepts.rewriting:Remove",
+        "remove-pii": "vecveil.concepts.rewriting:RemovePii",
+        "semantic-replacement": "vecveil.concepts.replacement:SemanticReplacement",
     },
     group="vecveil.rewriters",
 )
@@ -56,31 +64,92 @@ def build_rewriter(name: str, settings: Mapping[str, Any] | None = None) -> Rewr
     return build(REWRITERS, name, settings or {})
 
 
-def find_in_chunks(concept: Concept, passages: Sequence[Passage], progress: Progress) -> list[Spans]:
-    """Return the spans of each passage, telling how far the search is."""
-    found: list[Spans] = []
-    total = len(passages)
-    starts = range(0, total, _CHUNK)
-    for start in progress(starts, label="rewriting", total=total, weigh=lambda start: min(_CHUNK, total - start)):
-        found += concept.find_all(passages[start : start + _CHUNK])
-    return found
+@dataclass(frozen=True, kw_only=True)
+class Remove:
+    """Delete the concept. Nothing that the concept finds is left, not even what only the gap brought together."""
+
+    def rewrite(
+        self, passages: Sequence[Passage], concept: Concept, rng: np.random.Generator, *, progress: Progress = silent
+    ) -> list[str]:
+        """Return each text without the concept, with clean spacing."""
+        del rng
+        return fill_empty(remove_all(concept, passages, progress), passages)
 
 
-def substitute(text: str, spans: Iterable[Span], chosen: Callable[[str, str], str]) -> str:
-    """Return `text` with each span replaced by what `chosen` says for its characters and its label.
+@dataclass(frozen=True, kw_only=True)
+class RemovePii:
+    """Mask every personal datum that Presidio finds, in place of the paper's Azure service.
+
+    It takes no concept into account: a disease is no personal datum to it, and stays. The paper says that private
+    tokens are replaced with '*', so every word of a find is.
+
+    Attributes:
+        entities: Presidio's names of what is masked.
+        score: The least confidence, from 0 to 1, at which a find counts.
+        model: The spaCy pipeline beneath, by name or folder.
+        mask: What stands in the place of each word; where empty, finds are deleted.
+    """
+
+    entities: tuple[str, ...] = PERSONAL_DATA
+    score: float = 0.5
+    model: str = "en_core_web_sm"
+    mask: str = "*"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mask, str):
+            raise InvalidInputError(f"mask must be a string, got {self.mask!r}")
+        self._to_concept()
+
+    def rewrite(
+        self, passages: Sequence[Passage], concept: Concept, rng: np.random.Generator, *, progress: Progress = silent
+    ) -> list[str]:
+        """Return each text with its personal data masked, whatever the concept is."""
+        del concept, rng
+        rewritten = []
+        for passage, spans in zip(passages, find_spans(self._to_concept(), passages, progress), strict=True):
+            masked = substitute(passage.text, spans, lambda original, _: " ".join([self.mask] * len(original.split())))
+            rewritten.append(masked if self.mask else remove_spans(passage.text, spans))
+        return fill_empty(rewritten, passages)
+
+    def _to_concept(self) -> Presidio:
+        return Presidio(entities=self.entities, score=self.score, model=self.model)
+
+
+def find_spans(concept: Concept, passages: Sequence[Passage], progress: Progress) -> list[Spans]:
+    """Return the spans of each passage, chunk by chunk."""
+    chunks = split_chunks(passages, label="rewriting", progress=progress)
+    return [spans for chunk in chunks for spans in concept.find_all(chunk)]
+
+
+def remove_all(concept: Concept, passages: Sequence[Passage], progress: Progress = silent) -> list[str]:
+    """Return each text without the concept, searched again until nothing is found."""
+    texts = [passage.text for passage in passages]
+    pending = dict(enumerate(passages))
+    # Each round deletes something from every text that is still pending, so there is a last one.
+    while pending:
+        found = zip(pending, find_spans(concept, list(pending.values()), progress), strict=True)
+        texts_left = {row: remove_spans(texts[row], spans) for row, spans in found if spans}
+        for row, text in texts_left.items():
+            texts[row] = text
+        pending = {row: Passage(text) for row, text in texts_left.items()}
+    return texts
+
+
+def substitute(text: str, spans: Iterable[Span], choose: Callable[[str, str], str]) -> str:
+    """Return `text` with each span replaced by what `choose` returns for its characters and its label.
 
     A replacement starts with a capital where what it replaces did.
     """
-    pieces, position = [], 0
-    for span in disjoint(spans):
+    pieces, end = [], 0
+    for span in merge_overlaps(spans):
         original = text[span.start : span.end]
-        other = chosen(original, span.label)
-        pieces += [text[position : span.start], other[:1].upper() + other[1:] if original[0].isupper() else other]
-        position = span.end
-    return "".join([*pieces, text[position:]])
+        other = choose(original, span.label)
+        pieces += [text[end : span.start], other[:1].upper() + other[1:] if original[0].isupper() else other]
+        end = span.end
+    return "".join([*pieces, text[end:]])
 
 
-def never_empty(rewritten: Iterable[str], passages: Iterable[Passage]) -> list[str]:
+def fill_empty(rewritten: Iterable[str], passages: Iterable[Passage]) -> list[str]:
     """Return the rewritten texts, with the placeholder for each that was changed until no letter or digit was left."""
     return [
         text if text == passage.text or any(map(str.isalnum, text)) else PLACEHOLDER

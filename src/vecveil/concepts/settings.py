@@ -1,16 +1,13 @@
-"""A concept's fields as a TOML table, and back."""
+"""Fields of a concept as a TOML table, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from vecveil.concepts.concept import Concept
 
 _EXPECTED: Mapping[Any, tuple[tuple[type, ...], str]] = {
     str: ((str,), "a string"),
@@ -20,40 +17,41 @@ _EXPECTED: Mapping[Any, tuple[tuple[type, ...], str]] = {
     float: ((int, float), "a number"),
     tuple[str, ...]: ((list, tuple), "a list of strings"),
     Mapping[str, Any]: ((Mapping,), "a table"),
+    Mapping[str, str | Sequence[str]]: ((Mapping,), "a table"),
 }
 
 
-def settings_of(concept: Concept) -> dict[str, Any]:
+def to_settings(concept: Any) -> dict[str, Any]:
     """Return the kind and the fields of a concept that differ from their defaults, with kebab-case keys."""
     table: dict[str, Any] = {"kind": concept.kind}
-    for name, declared in _fields(type(concept)).items():
-        value = getattr(concept, declared.name)
-        if value != declared.default:
-            table[name] = list(value) if isinstance(value, tuple) else value
+    for key, field in _fields_by_key(type(concept)).items():
+        value = getattr(concept, field.name)
+        if value != field.default:
+            table[key] = _to_plain(value)
     return table
 
 
-def keywords_of(concept: type[Concept], settings: Mapping[str, Any]) -> dict[str, Any]:
+def to_keywords(concept: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a TOML table as keywords for `concept`, checked by name and type."""
-    checked_keys(concept, settings)
+    check_keys(concept, settings)
     types = get_type_hints(concept)
     keywords = {}
-    for key, declared in _fields(concept).items():
+    for key, field in _fields_by_key(concept).items():
         if key in settings:
-            keywords[declared.name] = checked_value(settings[key], types[declared.name], key)
-        elif declared.default is MISSING:
+            keywords[field.name] = check_value(settings[key], types[field.name], key)
+        elif field.default is MISSING:
             raise InvalidInputError(f"setting {key!r} is missing")
     return keywords
 
 
-def checked_keys(concept: type[Concept], settings: Mapping[str, Any], *, extra: Iterable[str] = ()) -> None:
+def check_keys(concept: type[Any], settings: Mapping[str, Any], *, extra: Iterable[str] = ()) -> None:
     """Raise, with the nearest guess, for a key that is neither a field of `concept` nor in `extra`."""
-    known = {*_fields(concept), *extra}
+    known = {*_fields_by_key(concept), *extra}
     for key in settings:
         one_of(key, known, "setting")
 
 
-def checked_value(value: Any, expected: Any, key: str) -> Any:
+def check_value(value: Any, expected: Any, key: str) -> Any:
     """Return `value` as `expected`, a type that a TOML value can have, or raise with the name of the key."""
     types, description = _EXPECTED[expected]
     # In Python true is a whole number too; in a settings file it is a slip.
@@ -63,14 +61,16 @@ def checked_value(value: Any, expected: Any, key: str) -> Any:
     if expected == tuple[str, ...]:
         for number, item in enumerate(value, start=1):
             if not isinstance(item, str):
-                raise InvalidInputError(
-                    f"setting {key!r} must be {description}, got {type(item).__name__} as item {number}"
-                )
+                found = f"{type(item).__name__} as item {number}"
+                raise InvalidInputError(f"setting {key!r} must be {description}, got {found}")
         return tuple(value)
+    if expected == Mapping[str, str | Sequence[str]]:
+        lists = {label: [given] if isinstance(given, str) else given for label, given in value.items()}
+        return {label: check_value(given, tuple[str, ...], f"{key}.{label}") for label, given in lists.items()}
     return float(value) if expected is float else value
 
 
-def checked_names(values: Iterable[str], name: str, *, allow_none: bool = False) -> tuple[str, ...]:
+def check_names(values: Iterable[str], name: str, *, allow_none: bool = False) -> tuple[str, ...]:
     """Return `values` as a tuple, or raise unless they are strings with something in them.
 
     Args:
@@ -91,6 +91,12 @@ def checked_names(values: Iterable[str], name: str, *, allow_none: bool = False)
     return names
 
 
-def _fields(concept: type[Concept]) -> dict[str, Field[Any]]:
-    # Every concept is a dataclass, but that cannot be said in the type of an abstract class.
-    return {declared.name.replace("_", "-"): declared for declared in fields(cast(Any, concept))}
+def _to_plain(value: Any) -> Any:
+    """Return `value` with lists for tuples, and for a list of one pattern the pattern itself."""
+    if isinstance(value, Mapping):
+        return {label: given[0] if len(given) == 1 else list(given) for label, given in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _fields_by_key(concept: type[Any]) -> dict[str, Field[Any]]:
+    return {field.name.replace("_", "-"): field for field in fields(concept)}

@@ -1,4 +1,4 @@
-"""A list of words and phrases as a concept."""
+"""Words and phrases as a concept."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import regex
 from ahocorasick_rs import AhoCorasick
 
 from vecveil.concepts.concept import Concept
-from vecveil.concepts.folding import Folded, fold
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.settings import checked_keys, checked_names, checked_value, keywords_of
-from vecveil.concepts.span import Span, Spans, disjoint
+from vecveil.concepts.folding import fold
+from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
+from vecveil.concepts.settings import check_keys, check_names, check_value, to_keywords
 from vecveil.core.errors import ArtifactError
 
 # Scripts that put no blank between words, or between a noun and its particle; a word boundary would find nothing.
@@ -44,18 +43,18 @@ class Terms(Concept):
     case_sensitive: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", checked_names(self.terms, "term"))
+        object.__setattr__(self, "terms", check_names(self.terms, "term"))
         # What is written with invisible characters alone is blank too, and would match everywhere.
-        checked_names([self._folded(term) for term in self.terms], "term")
-
-    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
-        """Return the terms of each passage; those that overlap are merged."""
-        return [self._find(passage.text) for passage in passages]
+        check_names([self._fold(term) for term in self.terms], "term")
 
     @property
     def expected(self) -> tuple[str, ...]:
         """The labels that the concept is meant to find."""
         return (self.label,)
+
+    def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
+        """Return the terms of each passage; those that overlap are merged."""
+        return [self._find(passage.text) for passage in passages]
 
     def summary(self) -> Mapping[str, Any]:
         """Return the number of terms, and none of them."""
@@ -64,52 +63,44 @@ class Terms(Concept):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:
         """Build the concept; `file` names a text file in `folder` with one term a line and # comments."""
-        checked_keys(cls, settings, extra=("file",))
+        check_keys(cls, settings, extra=("file",))
         given = dict(settings)
         if "file" in given:
-            path = folder / checked_value(given.pop("file"), str, "file")
-            given["terms"] = [*checked_value(given.get("terms", []), tuple[str, ...], "terms"), *_lines(path)]
-        return cls(**keywords_of(cls, given))
+            path = folder / check_value(given.pop("file"), str, "file")
+            given["terms"] = [*check_value(given.get("terms", []), tuple[str, ...], "terms"), *_read_terms(path)]
+        return cls(**to_keywords(cls, given))
 
     @cached_property
     def _automaton(self) -> AhoCorasick:
-        return AhoCorasick(sorted({self._folded(term) for term in self.terms}))
+        return AhoCorasick(sorted({self._fold(term) for term in self.terms}))
 
-    def _folded(self, term: str) -> str:
+    def _fold(self, term: str) -> str:
         return fold(term.strip(), case_sensitive=self.case_sensitive).text.strip()
 
     def _find(self, text: str) -> Spans:
         folded = fold(text, case_sensitive=self.case_sensitive)
-        return disjoint(
+        return merge_overlaps(
             Span(folded.starts[start], folded.ends[end - 1], self.label)
             for _, start, end in self._automaton.find_matches_as_indexes(folded.text, overlapping=True)
-            if _is_whole(folded, start, end)
+            if _is_boundary(folded.text, start) and _is_boundary(folded.text, end)
         )
 
 
-def _is_whole(folded: Folded, start: int, end: int) -> bool:
-    text = folded.text
-    starts_word = start == 0 or not _in_one_word(text[start - 1], text[start])
-    return starts_word and (end == len(text) or not _in_one_word(text[end - 1], text[end]))
-
-
-def _in_one_word(before: str, after: str) -> bool:
-    if not _is_word_character(before):
-        return False
-    if _is_mark(after):
+def _is_boundary(text: str, place: int) -> bool:
+    """Whether no word goes on from the character before `place` to the one at it."""
+    if place in {0, len(text)}:
         return True
-    return after.isalnum() and not (_UNSPACED.match(before) or _UNSPACED.match(after))
-
-
-def _is_word_character(character: str) -> bool:
-    return character.isalnum() or _is_mark(character)
+    before, after = text[place - 1], text[place]
+    if not (before.isalnum() or _is_mark(before)):
+        return True
+    return not _is_mark(after) and (not after.isalnum() or bool(_UNSPACED.match(before) or _UNSPACED.match(after)))
 
 
 def _is_mark(character: str) -> bool:
     return not character.isascii() and unicodedata.category(character).startswith("M")
 
 
-def _lines(path: Path) -> list[str]:
+def _read_terms(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

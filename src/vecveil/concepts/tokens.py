@@ -1,4 +1,4 @@
-"""The sensitive tokens of a text: the words that its private spans touch, which attacks try to read back."""
+"""Sensitive tokens: the words of a text that its private spans touch."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import regex
 
 from vecveil.concepts.folding import fold
-from vecveil.concepts.span import Span
+from vecveil.concepts.passage import Span
 
 # Letters and digits, joined by single hyphens, apostrophes or dots, and in numbers by commas: "68-year-old", "o'brien",
-# "1.5", "3,000". A possessive ending is no part of the word: "anna's" tells as much as "anna".
+# "1.5", "3,000". A possessive ending is no part of the word: "anna's" says as much as "anna".
 _LETTER = r"[\p{L}\p{M}\p{N}]"
 _POSSESSIVE = rf"'s(?!{_LETTER})"
 _JOINT = rf"(?:(?!{_POSSESSIVE})'|[.\-]|(?<=\p{{N}}),(?=\p{{N}}))"
 _WORD = regex.compile(rf"({_LETTER}+(?:{_JOINT}{_LETTER}+)*)(?:{_POSSESSIVE})?")
 
 FUNCTION_WORDS = frozenset({"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"})
-"""Words that a span may hold and that tell nothing: "the" in "the Bank of England" is no secret."""
+"""Words that a span may hold and that say nothing: "the" in "the Bank of England" is no secret."""
 
 
 @dataclass(frozen=True, order=True)
@@ -34,23 +34,23 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(match[1] for match in _WORD.finditer(fold(text, case_sensitive=False).text))
 
 
+def locate_words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word with its start in `text`, and its end (exclusive)."""
+    folded = fold(text, case_sensitive=False)
+    for match in _WORD.finditer(folded.text):
+        yield match[1], folded.starts[match.start(1)], folded.ends[match.end(1) - 1]
+
+
 def sensitive_tokens(text: str, spans: Iterable[Span]) -> tuple[SensitiveToken, ...]:
     """Return the paper's C_i: each word of `text` that one of its spans touches, once, without function words.
 
     Whole words, since that is what `words` finds in a reconstruction: where a span covers the "68" of "68-year-old",
     the token is "68-year-old", or a perfect reconstruction would not count as a leak.
     """
-    placed = tuple(placed_words(text))
+    located = tuple(locate_words(text))
     found: dict[str, SensitiveToken] = {}
     for span in spans:
-        for word, start, end in placed:
+        for word, start, end in located:
             if start < span.end and span.start < end and word not in FUNCTION_WORDS:
                 found.setdefault(word, SensitiveToken(word, span.label))
     return tuple(found.values())
-
-
-def placed_words(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each word with the place in `text` where it starts, and the one after its end."""
-    folded = fold(text, case_sensitive=False)
-    for match in _WORD.finditer(folded.text):
-        yield match[1], folded.starts[match.start(1)], folded.ends[match.end(1) - 1]

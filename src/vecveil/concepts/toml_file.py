@@ -23,13 +23,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vecveil.concepts.concept import Concept
+from vecveil.concepts.concept import Concept, Union
 from vecveil.concepts.content_words import ContentWords
-from vecveil.concepts.registry import CONCEPTS
-from vecveil.concepts.settings import checked_value
-from vecveil.concepts.union import Union
+from vecveil.concepts.settings import check_value
 from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.core.registry import Registry
+
+CONCEPTS: Registry[type[Concept]] = Registry(
+    kind="concept",
+    builtin={
+        "annotated": "vecveil.concepts.annotated:Annotated",
+        "content-words": "vecveil.concepts.content_words:ContentWords",
+        "entities": "vecveil.concepts.entities:Entities",
+        "patterns": "vecveil.concepts.patterns:Patterns",
+        "presidio": "vecveil.concepts.presidio:Presidio",
+        "terms": "vecveil.concepts.terms:Terms",
+        "token-classification": "vecveil.concepts.token_classification:TokenClassification",
+    },
+    group="vecveil.concepts",
+)
+"""Each is a `Concept` class whose `kind` is the name it is registered under."""
 
 ANYTHING = Path("anything")
 """Stands for every content word where there is no file of that name."""
@@ -61,74 +75,71 @@ def parse_concept(text: str, *, folder: Path, source: str = "concept") -> Concep
 
     Args:
         text: The document.
-        folder: Where the paths in it start.
+        folder: What the paths in it are relative to.
         source: What to call it in an error.
     """
     try:
-        document = tomllib.loads(text)
+        return _build_concept(tomllib.loads(text), folder)
     except tomllib.TOMLDecodeError as error:
         raise ArtifactError(f"{source} is not valid TOML: {error}") from None
-    try:
-        return _concept(document, folder)
     except InvalidInputError as error:
         raise InvalidInputError(f"{source}: {error}") from None
 
 
 def concept_from_settings(settings: Mapping[str, Any], *, folder: Path) -> Concept:
     """Return the concept whose `settings()` these are, as a veil keeps them where it was asked to."""
-    return _concept(settings if "part" in settings else {"part": [dict(settings)]}, folder)
+    return _build_concept(settings if "part" in settings else {"part": [dict(settings)]}, folder)
 
 
 def dump_concept(concept: Concept) -> str:
     """Return the TOML document that `load_concept` reads back as `concept`. Holds private terms."""
     settings = concept.settings()
-    parts = settings["part"] if isinstance(concept, Union) else [settings]
-    blocks = [f"name = {_written(concept.name)}\n"] if concept.name else []
-    for part in parts:
-        lines = ["[[part]]", *(f"{_key(key)} = {_written(value)}" for key, value in part.items())]
+    blocks = [f"name = {_to_toml(concept.name)}\n"] if concept.name else []
+    for part in settings["part"] if isinstance(concept, Union) else [settings]:
+        lines = ["[[part]]", *(f"{_to_toml_key(key)} = {_to_toml(value)}" for key, value in part.items())]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
 
 
-def _concept(document: Mapping[str, Any], folder: Path) -> Concept:
+def _build_concept(document: Mapping[str, Any], folder: Path) -> Concept:
     for key in document:
         one_of(key, {"name", "part"}, "key")
-    name = checked_value(document.get("name", ""), str, "name")
+    name = check_value(document.get("name", ""), str, "name")
     tables = document.get("part", [])
     if not isinstance(tables, list):
         raise InvalidInputError(f"'part' must be a list of tables, each under [[part]], got {type(tables).__name__}")
     if not tables:
         raise InvalidInputError("no parts; a concept needs at least one [[part]]")
-    parts = tuple(_part(table, number, folder) for number, table in enumerate(tables, start=1))
+    parts = tuple(_parse_part(table, number, folder) for number, table in enumerate(tables, start=1))
     return Union(parts=parts, name=name) if name or len(parts) > 1 else parts[0]
 
 
-def _part(table: Any, number: int, folder: Path) -> Concept:
+def _parse_part(table: Any, number: int, folder: Path) -> Concept:
     try:
-        settings = dict(checked_value(table, Mapping[str, Any], "part"))
-        return _kind(settings.pop("kind", None)).from_settings(settings, folder)
+        settings = dict(check_value(table, Mapping[str, Any], "part"))
+        return _load_kind(settings.pop("kind", None)).from_settings(settings, folder)
     except InvalidInputError as error:
         raise InvalidInputError(f"part {number}: {error}") from None
 
 
-def _kind(name: Any) -> type[Concept]:
+def _load_kind(name: Any) -> type[Concept]:
     if name is None:
         raise InvalidInputError(f"setting 'kind' is missing (known: {', '.join(CONCEPTS.names())})")
-    return CONCEPTS.load(checked_value(name, str, "kind"))
+    return CONCEPTS.load(check_value(name, str, "kind"))
 
 
-def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else _written(key)
+def _to_toml_key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _to_toml(key)
 
 
-def _written(value: Any) -> str:
+def _to_toml(value: Any) -> str:
     if isinstance(value, str):
         # A JSON string is a TOML string, but for the one control character that JSON leaves as it is.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(_to_toml, value))}]"
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_key(key)} = {_written(each)}' for key, each in value.items())} }}"
+        return f"{{ {', '.join(f'{_to_toml_key(key)} = {_to_toml(each)}' for key, each in value.items())} }}"
     return repr(value)

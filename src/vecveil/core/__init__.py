@@ -1,1 +1,1 @@
-"""What every other folder stands on: arrays, checks, errors, randomness, names."""
+"""Foundations: arrays, checks, errors, randomness, names."""

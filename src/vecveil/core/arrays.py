@@ -1,4 +1,4 @@
-"""The array types that signatures speak of."""
+"""Array types, and small conversions of arrays."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 """A square or tall array of numbers that is not a set of embeddings."""
 
-Singles: TypeAlias = NDArray[np.float32]
-"""Numbers in single precision, of any shape: what networks learn with."""
-
 Embeddings: TypeAlias = NDArray[np.floating[Any]]
 """One row per text, one column per dimension; float32 or float64."""
 
@@ -27,14 +24,13 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
-def in_one_piece(embeddings: Embeddings) -> Embeddings:
-    """Return `embeddings` as compiled loops take them: row after row, as float32 or float64."""
-    if embeddings.dtype.char in "fd" and embeddings.dtype.isnative and embeddings.flags.c_contiguous:
-        return embeddings
-    return np.ascontiguousarray(embeddings, dtype=np.float32 if embeddings.dtype.itemsize <= 4 else np.float64)
+def to_lists(rows: NDArray[Any]) -> list[list[float]]:
+    """Return each row as a list of Python floats, whatever type its numbers have."""
+    lists: list[list[float]] = rows.astype(np.float64).tolist()
+    return lists
 
 
-def evenly(rows: int, most: int | None = None) -> NDArray[np.intp]:
-    """Return the numbers of at most `most` of so many rows, spread evenly from the first to the last; None for all."""
+def spread_rows(rows: int, most: int | None = None) -> NDArray[np.intp]:
+    """Return the numbers of at most `most` rows, spread evenly from the first to the last; all where None."""
     count = rows if most is None else min(rows, most)
     return np.unique(np.linspace(0, max(rows - 1, 0), count).astype(np.intp))

@@ -1,4 +1,4 @@
-"""Checks of what comes in; each names the thing and shows the value."""
+"""Checks of input; each names the thing and shows the value."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class InvalidRowError(InvalidInputError):
         super().__init__(f"row {row} {problem}")
         self.row, self.problem = row, problem
 
-    def moved(self, first_row: int) -> InvalidRowError:
+    def shift(self, first_row: int) -> InvalidRowError:
         """Return the same error for rows that are numbered from `first_row`."""
         return InvalidRowError(first_row + self.row, self.problem)
 

@@ -1,13 +1,17 @@
-"""Where things are kept for a user."""
+"""Folders of a user: data that must not get lost, and caches."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+from platformdirs import user_cache_path, user_data_path
 
 
 def data_folder() -> Path:
-    """Return the folder of what must not get lost: ledger and keys."""
-    # The specification of these folders has it that a relative one counts as none.
-    data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    return (data if data.is_absolute() else Path.home() / ".local" / "share") / "vecveil"
+    """Return the folder of ledgers and keys."""
+    return user_data_path("vecveil", appauthor=False)
+
+
+def cache_folder() -> Path:
+    """Return the folder of public things that can be made again."""
+    return user_cache_path("vecveil", appauthor=False)

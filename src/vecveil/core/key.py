@@ -1,4 +1,4 @@
-"""The owner's secret, from which noise can be derived in place of drawing it."""
+"""The owner's key, from which noise is derived."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ KEY_BYTES = 32
 @dataclass(frozen=True)
 class Key:
     """256 random bits, shown nowhere: whoever has them can tell whether a release is that of a guessed text.
+
+    >>> key = Key.new()
+    >>> len(key.fingerprint)
+    8
 
     Attributes:
         secret: The bits themselves.

@@ -1,4 +1,4 @@
-"""Components by name: the ones in this package, and those that other packages add by entry point."""
+"""Registry of components by name, with entry points of other packages."""
 
 from __future__ import annotations
 

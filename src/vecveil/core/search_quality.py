@@ -1,4 +1,4 @@
-"""How good what a search finds is, by vectors that say how near texts really are: a utility that needs no labels."""
+"""Quality of a search against reference vectors, without labels."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.threads import in_blocks
 
-NEIGHBOURS = 10
+NEIGHBORS = 10
 """Rows that a search returns."""
 
 BLOCK_ROWS = 256
@@ -31,16 +30,16 @@ class SearchQuality:
 
     Args:
         reference: Vectors that say how near texts are, such as those of the texts without the concept.
-        neighbours: Rows that a search returns.
+        neighbors: Rows that a search returns.
     """
 
-    def __init__(self, reference: Embeddings, *, neighbours: int = NEIGHBOURS) -> None:
-        if reference.shape[0] <= neighbours + 1:
+    def __init__(self, reference: Embeddings, *, neighbors: int = NEIGHBORS) -> None:
+        if reference.shape[0] <= neighbors + 1:
             raise InvalidInputError(
-                f"a search for {neighbours} neighbours needs more rows than that, got {reference.shape[0]}"
+                f"a search for {neighbors} neighbors needs more rows than that, got {reference.shape[0]}"
             )
         self._directions = _directions(reference)
-        self._neighbours = neighbours
+        self._neighbors = neighbors
 
     def __call__(self, searched: Embeddings) -> float:
         """Return it for the same rows as they are searched; each is a query, and all others are the documents."""
@@ -73,20 +72,19 @@ class SearchQuality:
     def _mean_nearness(self, similarities: Similarities) -> float:
         sums = np.empty(len(self._near))
 
-        def work(rows: slice) -> None:
+        for start in range(0, len(sums), BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, len(sums)))
             similar = similarities(rows)
             # No row finds itself.
             similar[np.arange(len(similar)), np.arange(rows.start, rows.stop)] = -np.inf
-            found = np.argpartition(similar, -self._neighbours, axis=1)[:, -self._neighbours :]
+            found = np.argpartition(similar, -self._neighbors, axis=1)[:, -self._neighbors :]
             sums[rows] = np.take_along_axis(self._near[rows], found, axis=1).sum(axis=1, dtype=np.float64)
-
-        in_blocks(len(sums), BLOCK_ROWS, work)
-        return float(sums.mean()) / self._neighbours
+        return float(sums.mean()) / self._neighbors
 
 
-def search_quality(reference: Embeddings, searched: Embeddings, *, neighbours: int = NEIGHBOURS) -> float:
+def search_quality(reference: Embeddings, searched: Embeddings, *, neighbors: int = NEIGHBORS) -> float:
     """Return how near, by cosine in `reference`, the rows are that a search in `searched` finds."""
-    return SearchQuality(reference, neighbours=neighbours)(searched)
+    return SearchQuality(reference, neighbors=neighbors)(searched)
 
 
 def _directions(vectors: Embeddings) -> Embeddings:

@@ -1,4 +1,4 @@
-"""What a user writes to name a component, a target and settings: `geia:priors/minilm,steps=0`."""
+"""Specs of components as users write them: `geia:priors/minilm,steps=0`."""
 
 from __future__ import annotations
 

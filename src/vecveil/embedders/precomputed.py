@@ -1,11 +1,11 @@
-"""Vectors that were made elsewhere, looked up by their text."""
+"""Vectors made elsewhere, looked up by their text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, InvalidRowError, UnknownNameError
-from vecveil.embedders.fingerprint import Fingerprint
-from vecveil.embedders.lengths import have_length_one
-from vecveil.embedders.texts import checked_texts
+from vecveil.embedders.embedder import Fingerprint, check_texts
+from vecveil.embedders.probes import have_length_one
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PrecomputedEmbedder:
-    """Knows the vectors of the texts it was given, and of no others. Build one with `of` or `from_file`.
+    """Knows the vectors of the texts it was given, and of no others. Build one with `from_vectors` or `from_file`.
 
     Attributes:
         fingerprint: Which model made the vectors, as their owner says.
@@ -28,14 +27,12 @@ class PrecomputedEmbedder:
         vectors: One float32 row per vector.
     """
 
-    steady: ClassVar[bool] = True
-
     fingerprint: Fingerprint
     rows: Mapping[bytes, int] = field(repr=False)
     vectors: Embeddings = field(repr=False)
 
     @classmethod
-    def of(
+    def from_vectors(
         cls, texts: Sequence[str], vectors: Any, *, model: str, revision: str = "unversioned"
     ) -> PrecomputedEmbedder:
         """Return an embedder that gives each of `texts` its vector.
@@ -46,7 +43,7 @@ class PrecomputedEmbedder:
             model: Which model made them. Files of one model must say the same, or a veil will not take both.
             revision: Which version of that model.
         """
-        names = checked_texts(texts)
+        names = check_texts(texts)
         values = embeddings(vectors)
         if not model:
             raise InvalidInputError("model must name the model that made the vectors, got ''")
@@ -63,7 +60,7 @@ class PrecomputedEmbedder:
         kept = np.array(values, dtype=np.float32)
         kept.setflags(write=False)
         identity = Fingerprint(
-            model=model, revision=revision, dimensions=kept.shape[1], normalised=have_length_one(kept)
+            model=model, revision=revision, dimensions=kept.shape[1], normalized=have_length_one(kept)
         )
         return cls(fingerprint=identity, rows=rows, vectors=kept)
 
@@ -87,7 +84,7 @@ class PrecomputedEmbedder:
             vector_column: Column of lists of numbers, all of one length.
         """
         texts, vectors = _read_columns(Path(path).expanduser(), text_column, vector_column)
-        return cls.of(texts, vectors, model=model, revision=revision)
+        return cls.from_vectors(texts, vectors, model=model, revision=revision)
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one float32 row per text, in order.
@@ -95,7 +92,7 @@ class PrecomputedEmbedder:
         Raises:
             InvalidInputError: With the number of texts that have no vector and the first row among them.
         """
-        found = [self.rows.get(text_digest(text)) for text in checked_texts(texts)]
+        found = [self.rows.get(text_digest(text)) for text in check_texts(texts)]
         missing = [row for row, known in enumerate(found) if known is None]
         if missing:
             raise InvalidRowError(missing[0], f"has no vector; it is the first of {len(missing)} such texts")

@@ -1,16 +1,24 @@
-"""The embedders that can be named in a spec.
-
-Each entry is a function that takes what follows the name's colon in a spec, the empty string where there is no colon,
-and returns the embedder: `"openai:text-embedding-3-small"` calls the entry `openai` with `"text-embedding-3-small"`.
-Other packages add theirs under the entry-point group `vecveil.embedders`.
-"""
+"""Embedders by name, and from the objects that people have."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
+from dataclasses import replace
+from inspect import getattr_static
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from vecveil.core.registry import Registry
+from vecveil.embedders.cache import CachedEmbedder
 from vecveil.embedders.embedder import Embedder
+from vecveil.embedders.function import FunctionEmbedder
+from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 EMBEDDERS: Registry[Callable[[str], Embedder]] = Registry(
     kind="embedder",
@@ -18,9 +26,111 @@ EMBEDDERS: Registry[Callable[[str], Embedder]] = Registry(
         "minilm": "vecveil.embedders.packaged:minilm",
         "mpnet": "vecveil.embedders.packaged:mpnet",
         "openai": "vecveil.embedders.openai:from_spec",
-        "openvino": "vecveil.embedders.openvino:from_spec",
+        "openvino": "vecveil.embedders.registry:openvino_from_spec",
         "precomputed": "vecveil.embedders.precomputed:from_spec",
         "sentence-transformers": "vecveil.embedders.sentence_transformers:from_spec",
     },
     group="vecveil.embedders",
 )
+"""Functions from what follows a name's colon, or the empty string, to an embedder.
+
+`"openai:text-embedding-3-small"` calls the entry `openai` with `"text-embedding-3-small"`. Other packages add theirs
+under the entry-point group `vecveil.embedders`.
+"""
+
+_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w.-]+(@\S+)?")
+_PACKAGED = {"all-MiniLM-L6-v2": "minilm", "all-mpnet-base-v2": "mpnet"}
+
+
+class _LangChainEmbeddings(Protocol):
+    def embed_documents(self, texts: list[str]) -> list[list[float]]: ...
+
+
+EmbedderLike: TypeAlias = "str | Embedder | SentenceTransformer | _LangChainEmbeddings | Callable[[list[str]], Any]"
+"""All that `embedder=` takes."""
+
+
+def resolve_embedder(spec: EmbedderLike, *, cache: Path | None = None) -> Embedder:
+    """Return the embedder that `spec` is, or names.
+
+    | spec | embedder |
+    | --- | --- |
+    | `minilm`, `mpnet` | a model that comes as a package |
+    | `all-MiniLM-L6-v2`, `all-mpnet-base-v2` | the same where the package is installed, or else from the hub |
+    | `sentence-transformers:NAME`, or a bare `ORGANIZATION/NAME`; each may end in `@REVISION` | from the hub |
+    | `sentence-transformers:FOLDER`, or a bare folder | from disk |
+    | `openvino:` before any of these | the same model, run by OpenVINO on a processor |
+    | `openai:MODEL`, `openai:MODEL@https://host/v1` | a service that speaks OpenAI's embeddings API |
+    | `precomputed:FILE.parquet@MODEL` | vectors made elsewhere |
+    | `NAME`, `NAME:ARGUMENT` | one that another package registers |
+    | an `Embedder` | itself |
+    | a `SentenceTransformer` | that model, known by the digest of its weights |
+    | LangChain `Embeddings`, or a function from texts to vectors | known by its vectors of public sentences |
+
+    Args:
+        spec: One of the above.
+        cache: Folder of a cache of embeddings; it is as sensitive as the texts. None keeps nothing.
+
+    Raises:
+        UnknownNameError: If nothing is registered under the name and it is no folder and no hub name.
+        InvalidInputError: If it is something else.
+    """
+    embedder = _find_by_name(spec) if isinstance(spec, str) else _wrap(spec)
+    return embedder if cache is None else CachedEmbedder(embedder, cache)
+
+
+def openvino_from_spec(argument: str) -> Embedder:
+    """Return the embedder for `minilm`, `mpnet`, or whatever sentence-transformers can load, run by OpenVINO."""
+    name = argument.partition(":")[0]
+    known = name in EMBEDDERS.names() or _names_model(argument)
+    inner = _find_by_name(argument if known else f"sentence-transformers:{argument}")
+    if not isinstance(inner, SentenceTransformersEmbedder):
+        raise InvalidInputError(f"OpenVINO runs models of sentence-transformers, got {argument!r}")
+    return replace(inner, backend="openvino")
+
+
+def _find_by_name(spec: str) -> Embedder:
+    name, _, argument = spec.partition(":")
+    if name in EMBEDDERS.names():
+        return EMBEDDERS.load(name)(argument)
+    if not _names_model(spec):
+        raise UnknownNameError("embedder", name, EMBEDDERS.names())
+    packaged = _PACKAGED.get(spec.removeprefix("sentence-transformers/"))
+    if packaged is not None and not Path(spec).is_dir():
+        try:
+            return EMBEDDERS.load(packaged)("")
+        except MissingExtraError:
+            # The hub has it too.
+            pass
+    return EMBEDDERS.load("sentence-transformers")(spec)
+
+
+def _names_model(spec: str) -> bool:
+    """Return whether `spec` is a folder, or the name of a model on the hub."""
+    # An empty path is the working folder, which nobody means.
+    return bool(spec and (spec in _PACKAGED or Path(spec).expanduser().is_dir() or _HUB_NAME.fullmatch(spec)))
+
+
+def _wrap(given: Any) -> Embedder:
+    if isinstance(given, type):
+        raise _to_error(f"the class {given.__name__}; make an object of it")
+    # An embedder is not asked for its fingerprint here: that may load a model, or call a service.
+    if callable(getattr(given, "embed", None)) and getattr_static(given, "fingerprint", None) is not None:
+        embedder: Embedder = given
+        return embedder
+    library = sys.modules.get("sentence_transformers")
+    if library is not None and isinstance(given, library.SentenceTransformer):
+        return SentenceTransformersEmbedder(given)
+    kind = type(given).__name__
+    if callable(getattr(given, "embed_documents", None)):
+        return FunctionEmbedder(given.embed_documents, name=kind)
+    if callable(given):
+        return FunctionEmbedder(given, name=kind)
+    raise _to_error(kind)
+
+
+def _to_error(given: str) -> InvalidInputError:
+    return InvalidInputError(
+        "embedder must be a name, an Embedder, a SentenceTransformer, a LangChain Embeddings object or a function from "
+        f"texts to vectors, got {given}"
+    )

@@ -1,32 +1,35 @@
-"""A sentence-transformers model in memory."""
+"""Sentence-transformers models in memory, and the digests they are known by."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.digests import text_digest
+from vecveil.core.digests import file_digest, json_digest
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.embedders.texts import checked_texts
-from vecveil.embedders.tokens import token_digests
+from vecveil.embedders.embedder import check_texts
+from vecveil.embedders.probes import PROBES, sign_bits
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 BACKENDS = ("torch", "openvino")
 
-_ONE_AT_A_TIME = Lock()
+LOADING = Lock()
+"""Two threads that ask for a model at once would each load it and hold it twice."""
 
-_TOGETHER = 256
-"""Texts whose tokens are looked at together: they are filled up to the longest."""
+_NEVER_LOADED = frozenset({"onnx", "openvino"})
+"""Folders of a model that hold its weights for other engines."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,36 +39,51 @@ class SentenceModel:
     Attributes:
         pipeline: The model itself.
         dimensions: Length of its vectors.
-        normalised: Whether its last step gives every vector length one.
+        normalized: Whether its last step gives every vector length one.
     """
 
     pipeline: SentenceTransformer
     dimensions: int
-    normalised: bool
+    normalized: bool
+
+    @classmethod
+    def from_pipeline(cls, pipeline: SentenceTransformer) -> SentenceModel:
+        """Return a model, after a look at one vector."""
+        probe = pipeline.encode(["probe"], show_progress_bar=False, convert_to_numpy=True)
+        # The class has moved between versions of the library; its name has not.
+        normalized = type(list(pipeline.children())[-1]).__name__ == "Normalize"
+        return cls(pipeline=pipeline, dimensions=int(probe.shape[1]), normalized=normalized)
 
     def embed(self, texts: Sequence[str], *, batch_size: int) -> Embeddings:
         """Return one float32 row per text, in order."""
-        rows = checked_texts(texts)
+        rows = check_texts(texts)
         if not rows:
             return np.empty((0, self.dimensions), dtype=np.float32)
         vectors = self.pipeline.encode(rows, batch_size=batch_size, show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, dtype=np.float32)
 
-    def inputs(self, texts: Sequence[str]) -> list[bytes]:
-        """Return a digest of what the model sees of each text."""
-        prompt = self.pipeline.prompts.get(self.pipeline.default_prompt_name or "") or ""
-        rows = [prompt + text for text in checked_texts(texts)]
-        found: list[bytes] = []
-        for start in range(0, len(rows), _TOGETHER):
-            chunk = rows[start : start + _TOGETHER]
-            found += token_digests(self.pipeline.preprocess(chunk)) or [text_digest(text) for text in chunk]
-        return found
+    def digest(self) -> str:
+        """Return the SHA-256 of weights, vocabulary, prompts and length limit, and the sign bits of probe sentences.
+
+        Names of weights and settings are left out, since they change from one version of the library to the next;
+        what pooling and other settings do shows in the probe sentences' vectors.
+        """
+        pipeline: Any = self.pipeline
+        tokenizer: Any = getattr(pipeline, "tokenizer", None)
+        parts = {
+            "weights": sorted(map(_digest_tensor, pipeline.state_dict().values())),
+            "vocabulary": tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else None,
+            "prompts": [dict(pipeline.prompts), pipeline.default_prompt_name],
+            "longest": pipeline.max_seq_length,
+        }
+        return f"{json_digest(parts)}:{sign_bits(self.embed(PROBES, batch_size=1))}"
 
 
+@lru_cache(maxsize=4)
 def load_sentence_model(
     source: str, *, name: str, version: str, commit: str | None, device: str | None, backend: str = "torch"
 ) -> SentenceModel:
-    """Return the model at `source`, read from disk once per process.
+    """Return the model at `source`, read from disk once per process; hold `LOADING` meanwhile.
 
     Args:
         source: A folder, or a name on the hub.
@@ -79,15 +97,6 @@ def load_sentence_model(
         InvalidInputError: With the model's name and the reason in one line.
         MissingExtraError: If sentence-transformers is not installed.
     """
-    # Two threads that ask at once would each load the model and hold it twice.
-    with _ONE_AT_A_TIME:
-        return _load(source, name=name, version=version, commit=commit, device=device, backend=backend)
-
-
-@lru_cache(maxsize=4)
-def _load(
-    source: str, *, name: str, version: str, commit: str | None, device: str | None, backend: str
-) -> SentenceModel:
     del version
     try:
         from sentence_transformers import SentenceTransformer
@@ -97,36 +106,56 @@ def _load(
     from vecveil.embedders.openvino import run_by_openvino
 
     try:
-        with _no_loading_bar():
+        with _hide_loading_bar():
             pipeline = SentenceTransformer(source, revision=commit, device=device if backend == "torch" else "cpu")
         if backend == "openvino":
             run_by_openvino(pipeline)
-        probe = pipeline.encode(["probe"], show_progress_bar=False, convert_to_numpy=True)
+        return SentenceModel.from_pipeline(pipeline)
     except MissingExtraError:
         raise
     except Exception as error:
         # Each architecture fails in its own way on files that are missing or do not fit.
-        raise InvalidInputError(f"cannot load the model {name!r}: {one_line(error)}") from error
-    # The class has moved between versions of the library; its name has not.
-    normalised = type(list(pipeline.children())[-1]).__name__ == "Normalize"
-    return SentenceModel(pipeline=pipeline, dimensions=int(probe.shape[1]), normalised=normalised)
+        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise InvalidInputError(f"cannot load the model {name!r}: {reason}") from error
 
 
-def revision_by(backend: str, revision: str) -> str:
-    """Return the revision of a fingerprint: vectors of another backend are those of another model.
+def digest_folder(folder: Path) -> str:
+    """Return the SHA-256 over a model's files: their names in the folder and their contents.
 
-    They differ by more than their last bits, and keyed noise for both would be the same.
+    That is weights, tokenizer, and the settings of every module. Hidden files, READMEs and weights for other engines
+    are left out: they change nothing that the model computes.
     """
-    return revision if backend == "torch" else f"{revision} by {backend}"
+    digests = {}
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        hidden = any(part.startswith(".") or part in _NEVER_LOADED for part in relative.parts)
+        if path.is_file() and not hidden and not path.name.upper().startswith("README"):
+            digests[relative.as_posix()] = digest_file(path)
+    return json_digest(digests)
 
 
-def one_line(error: Exception) -> str:
-    """Return the first line of an error's message, or its kind where it has none."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of a file, which is read again only after it has changed."""
+    state = path.stat()
+    return _digest_file(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _digest_file(path: Path, size: int, modified: int) -> str:
+    del size, modified
+    return file_digest(path)
+
+
+def _digest_tensor(tensor: Any) -> str:
+    import torch
+
+    # NumPy does not know all of torch's types, but all of them are bytes.
+    content = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return hashlib.sha256(f"{tensor.dtype}{tuple(tensor.shape)}".encode() + content.tobytes()).hexdigest()
 
 
 @contextmanager
-def _no_loading_bar() -> Iterator[None]:
+def _hide_loading_bar() -> Iterator[None]:
     """Hide the bar that transformers draws while it reads weights, and leave the bars of downloads."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
     from transformers.utils import logging

@@ -1,1 +1,1 @@
-"""Ways in: vecveil as one line of what people run today. One public file for each library, which it alone imports."""
+"""Integrations: one public file for each library, which it alone imports."""

@@ -1,4 +1,4 @@
-"""Chroma: an embedding function whose collections hold protected vectors."""
+"""Chroma: an embedding function that gives protected vectors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class VeiledEmbeddingFunction(EmbeddingFunction[Documents]):
 
     def __call__(self, input: Documents) -> Embeddings:  # noqa: A002
         """Return a protected vector for each text."""
-        return list(self.guard.texts(list(input)).astype(np.float32))
+        return list(self.guard.protect_texts(list(input)).astype(np.float32))
 
     @staticmethod
     def name() -> str:
@@ -43,17 +43,17 @@ class VeiledEmbeddingFunction(EmbeddingFunction[Documents]):
 
     @staticmethod
     def build_from_config(config: dict[str, Any]) -> VeiledEmbeddingFunction:
-        """Return the function that was written down as `config`."""
-        return VeiledEmbeddingFunction(Guard.of(config))
+        """Return the function that `config` describes."""
+        return VeiledEmbeddingFunction(Guard.from_settings(config))
 
     @staticmethod
     def validate_config(config: dict[str, Any]) -> None:
         """Raise unless a guard can be made of `config`."""
-        Guard.of(config)
+        Guard.from_settings(config)
 
     def validate_config_update(self, old_config: dict[str, Any], new_config: dict[str, Any]) -> None:
         """Raise where the vectors of a collection would no longer be comparable."""
-        before, after = (Guard.of(config).opened_veil.digest() for config in (old_config, new_config))
+        before, after = (Guard.from_settings(config).opened_veil.digest() for config in (old_config, new_config))
         if before != after:
             raise InvalidInputError("a collection keeps its veil: vectors of two veils can't be compared")
 

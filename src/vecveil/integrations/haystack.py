@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
+from vecveil.core.arrays import to_lists
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.integrations.lists import as_lists
 from vecveil.veil import Guard
 
 try:
@@ -15,8 +15,30 @@ except ImportError:
     raise MissingExtraError("haystack-ai", "haystack") from None
 
 
+class _Guarded:
+    """The parts that both embedders share."""
+
+    guard: Guard
+
+    def warm_up(self) -> None:
+        """Load the model."""
+        _ = self.guard.model
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Return the component that `data` describes."""
+        settings = data["init_parameters"]
+        guard = Guard.from_settings(settings["guard"])
+        embedder: Self = default_from_dict(cls, {**data, "init_parameters": {**settings, "guard": guard}})
+        return embedder
+
+    def _meta(self) -> dict[str, Any]:
+        veil = self.guard.opened_veil
+        return {"model": veil.fingerprint.model, "veil": veil.digest()}
+
+
 @component
-class VeiledTextEmbedder:
+class VeiledTextEmbedder(_Guarded):
     """Protects the vector of a query.
 
     Args:
@@ -27,10 +49,6 @@ class VeiledTextEmbedder:
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
 
-    def warm_up(self) -> None:
-        """Load the model."""
-        _ = self.guard.model
-
     @component.output_types(embedding=list[float], meta=dict[str, Any])
     def run(self, text: str) -> dict[str, Any]:
         """Return the protected vector of `text` as `embedding`."""
@@ -38,21 +56,15 @@ class VeiledTextEmbedder:
             raise InvalidInputError(
                 f"VeiledTextEmbedder takes one text, got {type(text).__name__}; VeiledDocumentEmbedder takes documents"
             )
-        return {"embedding": as_lists(self.guard.texts([text]))[0], "meta": _meta(self.guard)}
+        return {"embedding": to_lists(self.guard.protect_texts([text]))[0], "meta": self._meta()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as plain data, without any key."""
         return default_to_dict(self, guard=self.guard.settings())
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> VeiledTextEmbedder:
-        """Return the component that was written down as `data`."""
-        found: VeiledTextEmbedder = default_from_dict(cls, _with_guard(data))
-        return found
-
 
 @component
-class VeiledDocumentEmbedder:
+class VeiledDocumentEmbedder(_Guarded):
     """Protects the vectors of documents; their ids are what the ledger knows them by.
 
     Args:
@@ -69,10 +81,6 @@ class VeiledDocumentEmbedder:
         self.meta_fields_to_embed = meta_fields_to_embed or []
         self.embedding_separator = embedding_separator
 
-    def warm_up(self) -> None:
-        """Load the model."""
-        _ = self.guard.model
-
     @component.output_types(documents=list[Document], meta=dict[str, Any])
     def run(self, documents: list[Document]) -> dict[str, Any]:
         """Return copies of `documents` with protected vectors."""
@@ -80,9 +88,10 @@ class VeiledDocumentEmbedder:
             raise InvalidInputError(
                 "VeiledDocumentEmbedder takes a list of documents; a single text is for VeiledTextEmbedder"
             )
-        vectors = self.guard.texts([self._text(one) for one in documents], ids=[one.id for one in documents])
-        embedded = [replace(one, embedding=row) for one, row in zip(documents, as_lists(vectors), strict=True)]
-        return {"documents": embedded, "meta": _meta(self.guard)}
+        texts = [self._join_text(one) for one in documents]
+        vectors = self.guard.protect_texts(texts, ids=[one.id for one in documents])
+        embedded = [replace(one, embedding=row) for one, row in zip(documents, to_lists(vectors), strict=True)]
+        return {"documents": embedded, "meta": self._meta()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as plain data, without any key."""
@@ -93,22 +102,7 @@ class VeiledDocumentEmbedder:
             embedding_separator=self.embedding_separator,
         )
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> VeiledDocumentEmbedder:
-        """Return the component that was written down as `data`."""
-        found: VeiledDocumentEmbedder = default_from_dict(cls, _with_guard(data))
-        return found
-
-    def _text(self, document: Document) -> str:
+    def _join_text(self, document: Document) -> str:
         fields = [document.meta.get(name) for name in self.meta_fields_to_embed]
         parts = [*(str(value) for value in fields if value is not None), document.content or ""]
         return self.embedding_separator.join(parts)
-
-
-def _meta(guard: Guard) -> dict[str, Any]:
-    return {"model": guard.opened_veil.fingerprint.model, "veil": guard.opened_veil.digest()}
-
-
-def _with_guard(data: dict[str, Any]) -> dict[str, Any]:
-    settings = data["init_parameters"]
-    return {**data, "init_parameters": {**settings, "guard": Guard.of(settings["guard"])}}

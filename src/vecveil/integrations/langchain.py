@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from vecveil.core.arrays import to_lists
 from vecveil.core.errors import MissingExtraError
-from vecveil.integrations.lists import as_lists
 from vecveil.veil import Guard
-from vecveil.veil.same_model import require_same_model
 
 try:
     from langchain_core.embeddings import Embeddings
@@ -30,21 +29,21 @@ class VeiledEmbeddings(Embeddings):
         self.inner = inner
         self.protect_queries = protect_queries
         if inner is not None:
-            require_same_model(guard, inner.embed_documents)
+            guard.require_same_model(inner.embed_documents)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return a protected vector for each text."""
         if not texts:
             return []
         if self.inner is None:
-            return as_lists(self.guard.texts(texts))
-        return as_lists(self.guard.embedded(texts, np.asarray(self.inner.embed_documents(texts))))
+            return to_lists(self.guard.protect_texts(texts))
+        return to_lists(self.guard.protect_embedded(texts, np.asarray(self.inner.embed_documents(texts))))
 
     def embed_query(self, text: str) -> list[float]:
-        """Return the vector of a query, protected unless queries were excepted."""
+        """Return the vector of a query, protected unless `protect_queries` is off."""
         if self.inner is None:
-            rows = self.guard.texts([text]) if self.protect_queries else self.guard.model.embed([text])
+            rows = self.guard.protect_texts([text]) if self.protect_queries else self.guard.model.embed([text])
         else:
             rows = np.asarray([self.inner.embed_query(text)])
-            rows = self.guard.embedded([text], rows) if self.protect_queries else rows
-        return as_lists(rows)[0]
+            rows = self.guard.protect_embedded([text], rows) if self.protect_queries else rows
+        return to_lists(rows)[0]

@@ -1,4 +1,4 @@
-"""LlamaIndex: a protected embedding model, and a transform for nodes that have their vectors already."""
+"""LlamaIndex: a protected embedding model, and a transform for embedded nodes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from vecveil.core.arrays import to_lists
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.integrations.lists import as_lists
 from vecveil.veil import Guard
-from vecveil.veil.same_model import require_same_model
 
 try:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -31,7 +30,7 @@ class VeiledEmbedding(BaseEmbedding):
     """
 
     guard_id: str
-    """What tells guards apart: LlamaIndex looks for cached vectors by the fields of a step."""
+    """Tells guards apart: LlamaIndex looks for cached vectors by the fields of a step."""
 
     _guard: Guard = PrivateAttr()
     _inner: BaseEmbedding | None = PrivateAttr()
@@ -41,18 +40,18 @@ class VeiledEmbedding(BaseEmbedding):
         super().__init__(**{**known, **settings})
         self._guard, self._inner = guard, inner
         if inner is not None:
-            require_same_model(guard, inner._get_text_embeddings)
+            guard.require_same_model(inner._get_text_embeddings)
 
     @classmethod
     def class_name(cls) -> str:
-        """Return what LlamaIndex calls it."""
+        """Return its name in LlamaIndex."""
         return "VeiledEmbedding"
 
     def _get_query_embedding(self, query: str) -> list[float]:
         if self._inner is None:
             return self._get_text_embeddings([query])[0]
-        # The public method would show the clean vector to whoever listens to LlamaIndex's events.
-        return as_lists(self._guard.embedded([query], np.asarray([self._inner._get_query_embedding(query)])))[0]
+        # The public method would show the clean vector to listeners of LlamaIndex's events.
+        return to_lists(self._guard.protect_embedded([query], np.asarray([self._inner._get_query_embedding(query)])))[0]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)
@@ -65,8 +64,8 @@ class VeiledEmbedding(BaseEmbedding):
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         if self._inner is None:
-            return as_lists(self._guard.texts(texts))
-        return as_lists(self._guard.embedded(texts, np.asarray(self._inner._get_text_embeddings(texts))))
+            return to_lists(self._guard.protect_texts(texts))
+        return to_lists(self._guard.protect_embedded(texts, np.asarray(self._inner._get_text_embeddings(texts))))
 
 
 class VeilNodes(TransformComponent):
@@ -77,7 +76,7 @@ class VeilNodes(TransformComponent):
     """
 
     guard_id: str
-    """What tells guards apart, as above."""
+    """Tells guards apart, as above."""
 
     _guard: Guard = PrivateAttr()
 
@@ -87,7 +86,7 @@ class VeilNodes(TransformComponent):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return what LlamaIndex calls it."""
+        """Return its name in LlamaIndex."""
         return "VeilNodes"
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
@@ -98,5 +97,5 @@ class VeilNodes(TransformComponent):
         if not nodes:
             return []
         clean = np.asarray([node.embedding for node in nodes])
-        protected = as_lists(self._guard.vectors(clean, ids=[node.node_id for node in nodes]))
+        protected = to_lists(self._guard.protect_vectors(clean, ids=[node.node_id for node in nodes]))
         return [node.model_copy(update={"embedding": row}) for node, row in zip(nodes, protected, strict=True)]

@@ -38,4 +38,4 @@ class VeiledEncoder(AbsEncoder):
 
     def encode(self, inputs: Iterable[Any], **_: Any) -> NDArray[Any]:
         """Return a protected vector for each text of the batches that MTEB makes."""
-        return self.guard.texts([text for batch in inputs for text in batch["text"]])
+        return self.guard.protect_texts([text for batch in inputs for text in batch["text"]])

@@ -1,4 +1,4 @@
-"""Ray Data: protecting a data set on as many machines as Ray has."""
+"""Ray Data: protection of a data set on a cluster."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from vecveil.core.errors import MissingExtraError
-from vecveil.integrations.parts import SAMPLE, Columns, batch_rows, require_shared_ledger, write_parts
+from vecveil.integrations.engines import Columns, require_shared_ledger, write_parts
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
+from vecveil.veil.protect_file import SAMPLE, TEXTS, VECTORS
 
 try:
     import pyarrow as pa
@@ -30,12 +31,12 @@ def protect_dataset(dataset: ray.data.Dataset, guard: Guard, columns: Columns | 
     if len(ray.nodes()) > 1:  # type: ignore[no-untyped-call]
         require_shared_ledger(guard)
     sample: Any = dataset.take_batch(SAMPLE, batch_format="pyarrow")
-    protection = (columns or Columns()).protection(guard, sample.schema.remove_metadata(), sample)
+    protection = (columns or Columns()).make_protection(guard, sample.schema.remove_metadata(), sample)
     return dataset.map_batches(
         _Protector,
         fn_constructor_args=(protection,),
         batch_format="pyarrow",
-        batch_size=batch_rows(protection),
+        batch_size=TEXTS if protection.plan.is_text else VECTORS,
         # An actor keeps the model and the ledger open from batch to batch.
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=None),
     )
@@ -56,9 +57,9 @@ def protect_parquet(
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
-    found = protect_dataset(ray.data.read_parquet(str(Path(source).resolve())), guard, columns)
+    protected = protect_dataset(ray.data.read_parquet(str(Path(source).resolve())), guard, columns)
     target = Path(output).resolve()
-    return write_parts(target, lambda folder: found.write_parquet(str(folder)), guard, overwrite=overwrite)
+    return write_parts(target, lambda folder: protected.write_parquet(str(folder)), guard, overwrite=overwrite)
 
 
 class _Protector:

@@ -1,9 +1,11 @@
-"""sentence-transformers: a last module, after `Normalize`, by which a model gives protected vectors."""
+"""sentence-transformers: a last module that protects a model's vectors."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,7 @@ from typing import Any
 import numpy as np
 
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.embedders.tokens import token_digests
 from vecveil.veil import Guard
-from vecveil.veil.records import RecordBatch, vector_contents
-from vecveil.veil.same_model import require_same_model
 
 try:
     import torch
@@ -33,9 +32,8 @@ HUB = ("token", "cache_folder", "revision", "local_files_only")
 KEY_VARIABLE = "VECVEIL_KEY"
 """Environment variable with the path of the key file, where a saved model needs one."""
 
-
 OWN = f"{__name__}.VeilModule"
-"""What `modules.json` calls the veil."""
+"""Name of the veil in `modules.json`."""
 
 
 class VeilModule(Module):
@@ -57,18 +55,16 @@ class VeilModule(Module):
             return features
         clean = features[VECTORS]
         rows = clean.detach().to("cpu", torch.float32).numpy()
-        # The ledger knows what was embedded by its tokens, and noise depends on the vectors as they came.
-        seen = vector_contents(rows)
-        records = RecordBatch.of(token_digests(features) or seen, None, seen=seen)
-        protected = self.guard.release(rows, records)
+        protected = self.guard.release.protect_vectors(rows, contents=_digest_tokens(features))
         moved = torch.from_numpy(protected.astype(np.float32)).to(device=clean.device, dtype=clean.dtype)
         # What else a model has computed, as the vectors of single tokens, is as telling as the sentence's.
         return {**{name: value for name, value in features.items() if name in HARMLESS}, VECTORS: moved}
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return what is written beside the veil: the budget, names, and of the key only its fingerprint."""
-        kept = self.guard.settings(without=("veil", "embedder", "key", "noise_ratio"))
-        return {**kept, "epsilon": self.guard.protection.epsilon, "key": self.guard.protection.label().get("key")}
+        kept = self.guard.settings(without=("veil", "embedder", "key", "noise_ratio", "paper_epsilon"))
+        label = self.guard.release.label()
+        return {**kept, "epsilon": label["epsilon"], "key": label.get("key")}
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
         """Write the veil and the budget; the key stays where it is."""
@@ -87,13 +83,13 @@ class VeilModule(Module):
         if folder is None:
             raise InvalidInputError(f"{model_name_or_path} holds no veil in {subfolder}")
         wanted = config.pop("key")
-        guard = Guard(folder, key=None if wanted is None else _key_file(wanted), **config)
-        if guard.protection.label().get("key") != wanted:
+        guard = Guard(folder, key=None if wanted is None else _find_key_file(wanted), **config)
+        if guard.release.label().get("key") != wanted:
             raise InvalidInputError(f"the model was saved with the key {wanted}; ${KEY_VARIABLE} names another")
         return cls(guard)
 
 
-def veiled(guard: Guard, model: SentenceTransformer | None = None) -> SentenceTransformer:
+def veil_model(guard: Guard, model: SentenceTransformer | None = None) -> SentenceTransformer:
     """Return a model that gives protected vectors: its own modules, and the veil after them.
 
     Args:
@@ -110,15 +106,15 @@ def veiled(guard: Guard, model: SentenceTransformer | None = None) -> SentenceTr
     else:
         if any(isinstance(module, VeilModule) for module in model):
             raise InvalidInputError("the model is veiled already: noise on noise protects no better")
-        require_same_model(guard, partial(model.encode, show_progress_bar=False))
-    protected = SentenceTransformer(
+        guard.require_same_model(partial(model.encode, show_progress_bar=False))
+    veiled = SentenceTransformer(
         modules=[*model, VeilModule(guard)],
         device=str(model.device),
         prompts={name: prompt for name, prompt in model.prompts.items() if prompt is not None},
         default_prompt_name=model.default_prompt_name,
         similarity_fn_name=model.similarity_fn_name,
     )
-    return protected.eval()
+    return veiled.eval()
 
 
 def load_veiled(folder: str | Path, **options: Any) -> SentenceTransformer:
@@ -144,29 +140,38 @@ def _require_no_code(folder: Path) -> None:
         if path.suffix == ".py":
             raise InvalidInputError(f"{path} is code, which a veiled model has no need of")
         if path.suffix == ".json" and path.is_file() and path.name != "tokenizer.json":
-            foreign = _foreign_code(json.loads(path.read_text(encoding="utf-8")), path.name)
-            if foreign is not None:
+            for foreign in _find_code(json.loads(path.read_text(encoding="utf-8")), path.name):
                 raise InvalidInputError(f"{path} names code that a veiled model has no need of: {foreign!r}")
 
 
-def _foreign_code(content: Any, name: str) -> str | None:
-    """Return code that a configuration names, however deep; None where it names none but known modules."""
-    if isinstance(content, list):
-        return next((found for part in content if (found := _foreign_code(part, name)) is not None), None)
-    if not isinstance(content, dict):
-        return None
-    if "auto_map" in content:
-        return str(content["auto_map"])
-    kind = content.get("type") if name == "modules.json" else None
-    if kind is not None and kind != OWN and not str(kind).startswith("sentence_transformers."):
-        return str(kind)
-    return _foreign_code([*content.values()], name)
+def _find_code(content: Any, name: str) -> Iterator[str]:
+    """Yield the code that a configuration names, however deep, apart from known modules."""
+    if isinstance(content, dict):
+        if "auto_map" in content:
+            yield str(content["auto_map"])
+        kind = content.get("type") if name == "modules.json" else None
+        if kind is not None and kind != OWN and not str(kind).startswith("sentence_transformers."):
+            yield str(kind)
+    parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    for part in parts:
+        yield from _find_code(part, name)
 
 
-def _key_file(fingerprint: str) -> str:
-    found = os.environ.get(KEY_VARIABLE)
-    if not found:
+def _find_key_file(fingerprint: str) -> str:
+    path = os.environ.get(KEY_VARIABLE)
+    if not path:
         raise InvalidInputError(
             f"the model was saved with noise from the key {fingerprint}; put the path of its file into ${KEY_VARIABLE}"
         )
-    return found
+    return path
+
+
+def _digest_tokens(features: dict[str, Any]) -> list[bytes] | None:
+    """Return digests of each row's tokens, by which the ledger knows it; None where a model gets no tokens."""
+    if "input_ids" not in features or "attention_mask" not in features:
+        return None
+    tokens, masks = (features[name].to("cpu").numpy() for name in ("input_ids", "attention_mask"))
+    return [
+        hashlib.sha256(row[mask.astype(bool)].astype("<i8").tobytes()).digest()
+        for row, mask in zip(tokens, masks, strict=True)
+    ]

@@ -35,10 +35,10 @@ class VeilTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         """Return a protected vector for each text or vector of `x`."""
         texts = np.asarray(x, dtype=object) if isinstance(x, list) and x and isinstance(x[0], str) else np.asarray(x)
         if texts.dtype.kind not in "OUT":
-            return self.guard.vectors(texts)
+            return self.guard.protect_vectors(texts)
         if texts.ndim != 1 and texts.shape[1:] != (1,):
             raise InvalidInputError(f"texts must be one column, got an array of shape {texts.shape}")
-        return self.guard.texts([*texts.reshape(-1)])
+        return self.guard.protect_texts([*texts.reshape(-1)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return names of the columns."""
@@ -53,5 +53,5 @@ class VeilTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         tags.requires_fit = False
         tags.input_tags.string = True
         # Fresh noise at every call, unless there is a key.
-        tags.non_deterministic = not self.guard.protection.keyed
+        tags.non_deterministic = not self.guard.release.is_keyed
         return tags

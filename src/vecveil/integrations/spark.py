@@ -1,4 +1,4 @@
-"""Spark: protecting a data frame on as many machines as Spark has."""
+"""Spark: protection of a data frame on all machines of a cluster."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.integrations.parts import SAMPLE, Columns, require_shared_ledger, write_parts
+from vecveil.integrations.engines import Columns, require_shared_ledger, write_parts
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
+from vecveil.veil.protect_file import SAMPLE
 
 try:
     import pyarrow as pa
@@ -34,7 +35,7 @@ def protect_frame(frame: DataFrame, guard: Guard, columns: Columns | None = None
     if not str(frame.sparkSession.sparkContext.master).startswith("local"):
         require_shared_ledger(guard)
     sample = frame.limit(SAMPLE).toArrow()
-    protection = (columns or Columns()).protection(guard, to_arrow_schema(frame.schema), sample)
+    protection = (columns or Columns()).make_protection(guard, to_arrow_schema(frame.schema), sample)
     return frame.mapInArrow(_Protector(protection), from_arrow_schema(_spark_schema(protection.schema)))
 
 
@@ -51,11 +52,10 @@ def protect_parquet(
         overwrite: Whether a folder that is there may be replaced.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("vecveil").config("spark.ui.showConsoleProgress", "false")
-    session = builder.getOrCreate()
-    found = protect_frame(session.read.parquet(str(Path(source).resolve())), guard, columns)
+    session = SparkSession.builder.appName("vecveil").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    protected = protect_frame(session.read.parquet(str(Path(source).resolve())), guard, columns)
     target = Path(output).resolve()
-    return write_parts(target, lambda folder: found.write.parquet(str(folder)), guard, overwrite=overwrite)
+    return write_parts(target, lambda folder: protected.write.parquet(str(folder)), guard, overwrite=overwrite)
 
 
 class _Protector:
@@ -66,14 +66,8 @@ class _Protector:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            found = self._protection(batch)
-            yield pa.RecordBatch.from_arrays(
-                [
-                    column.cast(field.type)
-                    for column, field in zip(found.columns, _spark_schema(found.schema), strict=True)
-                ],
-                schema=_spark_schema(found.schema),
-            )
+            protected = self._protection(batch)
+            yield protected.cast(_spark_schema(protected.schema))
 
 
 def _spark_schema(schema: Any) -> Any:

@@ -1,8 +1,8 @@
-"""The angle of the Purkayastha distribution: density proportional to sin(t)^(n - 2) * exp(-epsilon * t) on [0, π].
+"""The angle of the Purkayastha distribution.
 
-The logarithm of sin(t)/t is concave, so that its tangent at the mode bounds it: the density is nowhere above that of a
-Gamma law with the same mode, and draws of that law are accepted by the ratio of the two: at worst, in three dimensions
-and for a tiny epsilon, 47 in 100.
+Its density is proportional to sin(t)^(n - 2) * exp(-epsilon * t) on [0, π]. The logarithm of sin(t)/t is concave, so
+that its tangent at the mode bounds it: the density is nowhere above that of a Gamma law with the same mode. Draws of
+that law are accepted by the ratio of the two, at worst, in three dimensions and for a tiny epsilon, 47 in 100.
 Everything stays in logarithms: sin(t)^4094 underflows, its log doesn't.
 """
 
@@ -15,8 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from vecveil.core.arrays import Vector
-from vecveil.core.late import loops
-from vecveil.mechanisms.chance import Chance
+from vecveil.core.randomness import RandomRows, draw_gammas
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ class AngleDistribution:
         return math.sin(self.mode) / math.sqrt(self.dimensions - 2)
 
     @cached_property
-    def log_normaliser(self) -> float:
+    def log_normalizer(self) -> float:
         """The log of the integral of sin(t)^(n - 2) * exp(-epsilon * t) over [0, π]."""
         nodes, weights = self._quadrature
         return float(self._peak + np.log(weights @ np.exp(self._log_weight(nodes) - self._peak)))
@@ -49,23 +48,26 @@ class AngleDistribution:
         """How far the mean cosine of the angle falls short of one; small angles keep their digits in this form."""
         nodes, weights = self._quadrature
         shortfall = 2 * np.sin(nodes / 2) ** 2
-        return float(weights @ (shortfall * np.exp(self._log_weight(nodes) - self.log_normaliser)))
+        return float(weights @ (shortfall * np.exp(self._log_weight(nodes) - self.log_normalizer)))
 
-    def sample(self, chance: Chance) -> Vector:
+    def sample(self, random: RandomRows) -> Vector:
         """Return one independent angle for each row."""
         if self.dimensions == 2:
-            # Below one, as numbers between 0 and 1 are: at one, the angle would have no end.
-            return self._on_circle(np.minimum(np.exp(-chance.gammas(1.0)), 1 - 2.0**-53))
-        power, cotangent = self.dimensions - 2, 1 / math.tan(self.mode)
-        scale, slope = self.mode / power, 1 / self.mode - cotangent
+            return self._on_circle(random.uniforms(1)[:, 0])
+        # The Gamma law with the same mode, whose density is nowhere below this one.
+        power = self.dimensions - 2
+        scale, slope = self.mode / power, 1 / self.mode - 1 / math.tan(self.mode)
         highest = math.log(math.sin(self.mode) / self.mode) + self.mode * slope
-
-        def cost(numbers: Vector) -> Vector:
-            costs = np.empty_like(numbers)
-            loops().fill_costs(scale * numbers, slope, highest, power, costs)
-            return costs
-
-        return scale * chance.gammas(power + 1.0, cost)
+        angles, missing = np.empty(len(random)), np.arange(len(random))
+        while missing.size:
+            proposed = scale * draw_gammas(random, power + 1)
+            inside = np.minimum(proposed, math.pi)
+            with np.errstate(divide="ignore"):
+                cost = power * (highest - slope * proposed - np.log(np.sin(inside) / inside))
+            accepted = (proposed < math.pi) & (-np.log(random.uniforms(1)[:, 0]) > cost)
+            angles[missing[accepted]] = proposed[accepted]
+            missing, random = missing[~accepted], random.select(np.flatnonzero(~accepted))
+        return angles
 
     def _on_circle(self, uniforms: Vector) -> Vector:
         """Return angles of two dimensions, where the law is an exponential one that is cut off at π."""

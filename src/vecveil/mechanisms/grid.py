@@ -1,10 +1,9 @@
-"""The grid that releases are rounded to: a power of two for all coordinates, known before any record is seen."""
+"""Grids that releases are rounded to, known before any record is seen."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from vecveil.core.arrays import Matrix
 from vecveil.core.checks import one_of, positive
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.late import loops
 
 _FINENESS = {"float32": (15, 2**23), "float16": (5, 2**10), "int8": (4, 127)}
 """Of each kind, the steps (as a power of two) in the size of a typical coordinate, and the outermost step.
@@ -26,9 +24,6 @@ GRIDS = tuple(_FINENESS)
 
 SMALLEST_STEP, LARGEST_STEP = 2.0**-1000, 2.0**900
 """Beyond these, numbers run out before steps do."""
-
-_COARSE = 1.5 * 2**52
-"""Of numbers about this large, neighbours differ by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +53,7 @@ class Grid:
                 raise InvalidInputError(f"{self.kind} can't hold a grid of step {self.step:g}; take float32")
 
     @classmethod
-    def of(cls, kind: str, *, coordinate: float) -> Grid:
+    def for_coordinate(cls, kind: str, coordinate: float) -> Grid:
         """Return the grid for releases whose coordinates have a typical size of `coordinate`."""
         fineness, _ = _FINENESS[one_of(kind, GRIDS, "grid")]
         return cls(kind=kind, step=2.0 ** (math.floor(math.log2(positive(coordinate, "coordinate"))) - fineness))
@@ -68,37 +63,25 @@ class Grid:
         """Type of the released numbers."""
         return np.dtype(self.kind)
 
-    def rounded(self, values: Matrix, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return `values`, which may be overwritten, on the grid: numbers, or whole steps where the kind is int8."""
-        values = np.ascontiguousarray(values, dtype=np.float64)
-        released = np.empty(values.shape, dtype=self.dtype) if out is None else out
-        if released.shape != values.shape:
-            raise InvalidInputError(f"values of shape {values.shape} can't be rounded into shape {released.shape}")
-        coarse, lowest, highest = self._sums
-        if released.dtype == np.float32 and released.flags.c_contiguous and self.kind == "float32":
-            loops().fill_grid(values.reshape(-1), coarse, lowest, highest, released.reshape(-1))
-            return released
-        values += coarse
-        values.clip(lowest, highest, out=values)
-        values -= coarse
-        if self.kind == "int8":
-            values *= 1 / self.step
-        released[...] = values
-        return released
+    def round(self, values: Matrix) -> NDArray[Any]:
+        """Return `values` on the grid: numbers, or whole steps where the kind is int8."""
+        edge = self._outermost
+        steps = values / self.step
+        np.rint(steps, out=steps)
+        np.clip(steps, -edge, edge, out=steps)
+        # Adding zero makes zero of minus zero, which is no point of the grid.
+        steps += 0.0
+        if self.kind != "int8":
+            steps *= self.step
+        return steps.astype(self.dtype)
+
+    def values(self, released: NDArray[Any]) -> NDArray[Any]:
+        """Return what released numbers stand for: whole steps become multiples of the step again."""
+        return released.astype(np.float32) * np.float32(self.step) if self.kind == "int8" else released
 
     @property
     def _outermost(self) -> int:
         return _FINENESS[self.kind][1]
-
-    @cached_property
-    def _sums(self) -> tuple[float, float, float]:
-        """What is added to a value, and the lowest and the highest sum.
-
-        A sum this large has no digits below the step left: it is rounded to the nearest multiple, and what was added
-        goes off again without a rest. Minus zero, which is no point of the grid, becomes zero on the way.
-        """
-        coarse, edge = _COARSE * self.step, self._outermost * self.step
-        return coarse, coarse - edge, coarse + edge
 
     def __str__(self) -> str:
         held = "whole steps" if self.kind == "int8" else "multiples"

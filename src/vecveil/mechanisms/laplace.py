@@ -1,10 +1,9 @@
-"""Spherical noise, the same in every direction: the generalised Laplace mechanism (LapMech)."""
+"""Spherical noise, the same in every direction: the generalized Laplace mechanism (LapMech)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,11 +11,9 @@ import numpy as np
 from vecveil.accounting import Guarantee, PrivacyProfile, additive_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, budget, positive
-from vecveil.core.checks import embeddings as checked
-from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws, generator_draws, require_fit
-from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
-from vecveil.mechanisms.spherical import factors, moved, spherical_log_density
+from vecveil.core.randomness import RandomRows
+from vecveil.mechanisms.mechanism import ASSUMPTIONS, check_input, require_uniform
+from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,29 +35,15 @@ class LaplaceMechanism:
         at_least(self.dimensions, 1, "dimensions")
 
     @classmethod
-    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
-        """Return the mechanism for a uniform shape; axes and centre make no difference to it."""
-        del axes, centre
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
+        """Return the mechanism for a uniform shape; axes and center make no difference to it."""
+        del axes, center
         return cls(epsilon=epsilon, dimensions=require_uniform("laplace", variances))
 
-    @property
-    def width(self) -> int:
-        """Number of standard normals of each row."""
-        return self.dimensions
-
-    def amounts(self, chance: Chance) -> Vector:
-        """Return by what the normals of each row are multiplied."""
-        return factors(self.dimensions, self.epsilon, chance)
-
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return a noisy copy of `embeddings`."""
-        clean = checked(embeddings, dimensions=self.dimensions)
-        return self.release(clean, generator_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
-
-    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
-        """Return `embeddings` with the noise of `draws`, in double precision."""
-        require_fit(self, self.dimensions, embeddings, draws)
-        return moved(embeddings, draws, self._deviations)
+        clean = check_input(embeddings, random, dimensions=self.dimensions)
+        return clean + spherical_noise(random, self.dimensions, self.epsilon)
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density of releasing `released` when the input is `original`."""
@@ -96,7 +79,3 @@ class LaplaceMechanism:
             unit="the length of a unit vector",
             assumptions=ASSUMPTIONS,
         )
-
-    @cached_property
-    def _deviations(self) -> Vector:
-        return np.ones(self.dimensions)

@@ -1,4 +1,4 @@
-"""Elliptical noise: wide along the private axes, narrow along the others (Algorithm 1 of the paper)."""
+"""Elliptical noise: wide along private axes, narrow along others (Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -13,36 +13,29 @@ from numpy.typing import NDArray
 from vecveil.accounting import Guarantee, PrivacyProfile, additive_profile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import budget, orthonormal, point, positive, variances
-from vecveil.core.checks import embeddings as checked
-from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws, generator_draws, require_fit
-from vecveil.mechanisms.few_axes import FewAxes
-from vecveil.mechanisms.mechanism import ASSUMPTIONS
-from vecveil.mechanisms.spherical import factors, moved, spherical_log_density
-
-STRIPE = 128
-"""Columns of a product that are made together: wide enough for a matrix library to work at full speed."""
+from vecveil.core.randomness import RandomRows
+from vecveil.mechanisms.mechanism import ASSUMPTIONS, check_input
+from vecveil.mechanisms.spherical import spherical_log_density, spherical_noise
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MahalanobisMechanism:
     """Add noise z with density proportional to exp(-epsilon * ||z||), in Mahalanobis norm.
 
-    An axis of infinite variance is not released: the public centre stands in its place, with noise that is too faint to
-    be seen where it hides what rounding leaves, and what two inputs differ by along that axis adds nothing to their
-    distance.
+    An axis of infinite variance is not released: the public center stands in its place, and what two inputs differ by
+    along that axis adds nothing to their distance.
 
     Attributes:
         epsilon: Privacy loss per unit of Mahalanobis distance; smaller is more private.
         variances: Share of the noise each axis receives; all above zero, infinite where not released.
         axes: The axes as orthonormal columns; None for the coordinate axes.
-        centre: What is released along unreleased axes; None for the origin.
+        center: What is released along unreleased axes; None for the origin.
     """
 
     epsilon: float
     variances: Vector
     axes: Matrix | None = None
-    centre: Vector | None = None
+    center: Vector | None = None
 
     takes_shape: ClassVar[bool] = True
 
@@ -52,41 +45,32 @@ class MahalanobisMechanism:
         if self.axes is not None:
             object.__setattr__(self, "axes", np.asarray(self.axes, dtype=np.float64))
             orthonormal(self.axes, self.variances.size)
-        if self.centre is not None:
-            object.__setattr__(self, "centre", point(self.centre, self.variances.size, "centre"))
+        if self.center is not None:
+            object.__setattr__(self, "center", point(self.center, self.variances.size, "center"))
 
     @classmethod
-    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
         """Return the mechanism for any shape."""
-        return cls(epsilon=epsilon, variances=variances, axes=axes, centre=centre)
+        return cls(epsilon=epsilon, variances=variances, axes=axes, center=center)
 
-    @property
-    def width(self) -> int:
-        """Number of standard normals of each row."""
-        return self._deviations.size if self._few_axes is None else self._few_axes.width
-
-    def amounts(self, chance: Chance) -> Vector:
-        """Return by what the normals of each row are multiplied, before they are stretched."""
-        return factors(self._deviations.size, self.epsilon, chance)
-
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return a noisy copy of `embeddings`."""
-        clean = checked(embeddings, dimensions=self.variances.size)
-        return self.release(clean, generator_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
-
-    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
-        """Return `embeddings` with the noise of `draws`, in double precision."""
-        require_fit(self, self.variances.size, embeddings, draws)
-        if self._few_axes is not None:
-            return self._few_axes.release(embeddings, draws)
-        if not self._whole:
-            coordinates = moved(self._coordinates(embeddings), draws, self._deviations)
-            return np.asarray(self._background + self._embedded(coordinates))
-        if self._root is None:
-            return moved(embeddings, draws, self._deviations)
-        normals = draws.normals
-        turned = times_triangle(normals, self._root, draws.room("product", normals.shape))
-        return moved(embeddings, draws._replace(normals=turned), self._ones)
+        clean = check_input(embeddings, random, dimensions=self.variances.size).astype(np.float64)
+        count, hidden = self._deviations.size, self._unreleased
+        if self.axes is not None and self._is_even:
+            # Even noise looks the same along any axes: drawn along the coordinates, it needs no rotation.
+            noise = spherical_noise(random, count, self.epsilon, columns=clean.shape[1])
+            clean += noise * self._deviations[0]
+        else:
+            noise = spherical_noise(random, count, self.epsilon)
+            noise *= self._deviations
+            clean += self._to_vectors(noise)
+        if self.axes is None:
+            # Set, not subtracted: the last bits of a difference would tell of the clean value.
+            clean[:, ~self._released] = 0.0 if self.center is None else self.center[~self._released]
+        elif hidden is not None:
+            clean -= (clean @ hidden - self._held) @ hidden.T
+        return clean
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density of releasing `released` when the input is `original`.
@@ -123,14 +107,14 @@ class MahalanobisMechanism:
         """Return the promise in Mahalanobis distance (Theorem 1)."""
         unreleased = int((~self._released).sum())
         erased = f", over the {self._deviations.size} released axes" if unreleased else ""
-        centre = ("what stands in for the unreleased axes is public and the same for every record",)
+        center = ("what stands in for the unreleased axes is public and the same for every record",)
         return Guarantee(
             mechanism="mahalanobis",
             epsilon=self.epsilon,
             metric="Mahalanobis distance",
             distance=f"Mahalanobis distance of the veil's shape Σ, √((x − x′)ᵀ Σ⁻¹ (x − x′)){erased}",
             unit="the length of any u with uᵀ Σ⁻¹ u = 1; along an axis of Σ that is one standard deviation",
-            assumptions=ASSUMPTIONS + (centre if unreleased else ()),
+            assumptions=ASSUMPTIONS + (center if unreleased else ()),
         )
 
     @cached_property
@@ -138,59 +122,47 @@ class MahalanobisMechanism:
         return np.isfinite(self.variances)
 
     @cached_property
-    def _whole(self) -> bool:
-        """Whether every axis is released."""
-        return bool(self._released.all())
-
-    @cached_property
-    def _few_axes(self) -> FewAxes | None:
-        return None if self.axes is None else FewAxes.of(self.variances, self.axes, self.centre, epsilon=self.epsilon)
-
-    @cached_property
-    def _root(self) -> Matrix | None:
-        """A matrix L with LLᵀ = Σ, where all axes are turned and released.
-
-        Round noise looks the same from every side, so that any such L gives it the right shape. One that is zero above
-        its diagonal takes half the work.
-        """
-        if self.axes is None:
-            return None
-        # By deviations: Σ itself has the squares of their ratios, and would lose twice as many digits.
-        triangle: Matrix = np.asarray(np.linalg.qr((self.axes * self._deviations).T, mode="r"))
-        return triangle.T
+    def _released_axes(self) -> Matrix:
+        axes = np.eye(self.variances.size) if self.axes is None else self.axes
+        return axes[:, self._released]
 
     @cached_property
     def _deviations(self) -> Vector:
         return np.sqrt(self.variances[self._released])
 
     @cached_property
-    def _ones(self) -> Vector:
-        return np.ones(self.variances.size)
+    def _is_even(self) -> bool:
+        """Whether all released axes have the same variance."""
+        return bool((self._deviations == self._deviations[0]).all())
 
     @cached_property
-    def _background(self) -> Vector:
-        """What every release holds along the unreleased axes."""
-        centre = np.zeros(self.variances.size) if self.centre is None else self.centre
-        return np.asarray(centre - self._embedded(self._coordinates(centre)))
+    def _unreleased(self) -> Matrix | None:
+        """The axes that are not released, as columns; None where all are."""
+        if self._released.all():
+            return None
+        axes = np.eye(self.variances.size) if self.axes is None else self.axes
+        # At right angles to the last digit: what stands along one must not show along another.
+        return np.asarray(np.linalg.qr(axes[:, ~self._released])[0])
+
+    @cached_property
+    def _held(self) -> Vector:
+        """What every release has along the unreleased axes."""
+        if self._unreleased is None or self.center is None:
+            return np.zeros(int((~self._released).sum()))
+        return np.asarray(self.center @ self._unreleased)
 
     def _coordinates(self, vectors: Embeddings) -> Matrix:
         """Return the coordinates of `vectors` along the released axes."""
         if self.axes is None:
             return np.asarray(vectors[..., self._released], dtype=np.float64)
-        return np.asarray(vectors @ self.axes[:, self._released], dtype=np.float64)
+        return np.asarray(vectors @ self._released_axes, dtype=np.float64)
 
-    def _embedded(self, coordinates: Matrix) -> Matrix:
+    def _to_vectors(self, coordinates: Matrix) -> Matrix:
         """Return the vectors that have `coordinates` along the released axes and nothing along the others."""
         if self.axes is not None:
-            return np.asarray(coordinates @ self.axes[:, self._released].T)
+            return np.asarray(coordinates @ self._released_axes.T)
+        if self._unreleased is None:
+            return coordinates
         vectors = np.zeros((*coordinates.shape[:-1], self.variances.size))
         vectors[..., self._released] = coordinates
         return vectors
-
-
-def times_triangle(rows: Matrix, triangle: Matrix, product: Matrix) -> Matrix:
-    """Return rows · triangleᵀ, in `product`, without most of what is zero above the diagonal of `triangle`."""
-    for start in range(0, len(triangle), STRIPE):
-        stop = min(start + STRIPE, len(triangle))
-        np.matmul(rows[:, :stop], triangle[start:stop, :stop].T, out=product[:, start:stop])
-    return product

@@ -1,4 +1,4 @@
-"""What every mechanism must do."""
+"""The protocol that every mechanism satisfies."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from vecveil.accounting import Guarantee, PrivacyProfile
 from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.checks import embeddings as checked
 from vecveil.core.errors import InvalidInputError
-from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws
+from vecveil.core.randomness import RandomRows
 
 
 class Mechanism(Protocol):
@@ -25,31 +25,12 @@ class Mechanism(Protocol):
         ...
 
     @classmethod
-    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
         """Return the mechanism for a noise shape, or raise where it can't follow that shape."""
         ...
 
-    @property
-    def width(self) -> int:
-        """Number of standard normals that each row of a release takes."""
-        ...
-
-    def amounts(self, chance: Chance) -> Vector:
-        """Return what else it takes: one number for each row, a factor for the normals or an angle."""
-        ...
-
-    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
-        """Return `embeddings`, which are not checked here, with the noise of `draws`, in double precision.
-
-        Threads call it at the same time, each with rows of its own.
-        """
-        ...
-
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
-        """Return a noisy copy of `embeddings`, of the same type, with noise from one generator.
-
-        For tests and experiments: noise that can be repeated can be taken off again. In use, noise comes from streams.
-        """
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
+        """Return a noisy copy of `embeddings` in double precision, with the numbers of one row of `random` for each."""
         ...
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
@@ -83,11 +64,22 @@ class Mechanism(Protocol):
 
 ASSUMPTIONS = (
     "each record is released once; k releases with fresh noise add up to k times the loss",
-    "the noise comes from secure streams, or from a key that no one else has; real numbers are idealised: noise is "
+    "the noise comes from secure streams, or from a key that no one else has; real numbers are idealized: noise is "
     "drawn and added in float64",
     "the shape was chosen without looking at the record that is released",
 )
 """What every mechanism here needs."""
+
+
+def check_input(embeddings: Embeddings, random: RandomRows, *, dimensions: int) -> Embeddings:
+    """Return `embeddings`, or raise unless each row has `dimensions` numbers and a row of random ones to itself."""
+    clean = checked(embeddings, dimensions=dimensions)
+    # NumPy would give the noise of a single row to all: their differences would be released in clear.
+    if len(random) != len(clean):
+        raise InvalidInputError(
+            f"each vector needs random numbers of its own, got {len(random)} rows of them for {len(clean)} vectors"
+        )
+    return clean
 
 
 def require_uniform(name: str, variances: Vector) -> int:

@@ -10,14 +10,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from vecveil.accounting import Guarantee, PrivacyProfile, angular_profile
-from vecveil.core.arrays import Embeddings, Matrix, Vector, in_one_piece
+from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, budget, positive
-from vecveil.core.checks import embeddings as checked
-from vecveil.core.late import loops
+from vecveil.core.randomness import RandomRows
 from vecveil.mechanisms.angle import AngleDistribution
-from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws, generator_draws, require_fit
-from vecveil.mechanisms.mechanism import ASSUMPTIONS, require_uniform
+from vecveil.mechanisms.mechanism import ASSUMPTIONS, check_input, require_uniform
 from vecveil.mechanisms.spherical import log_sphere_area
 
 
@@ -42,34 +39,25 @@ class PurkayasthaMechanism:
         at_least(self.dimensions, 2, "dimensions")
 
     @classmethod
-    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
-        """Return the mechanism for a uniform shape; axes and centre make no difference to it."""
-        del axes, centre
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
+        """Return the mechanism for a uniform shape; axes and center make no difference to it."""
+        del axes, center
         return cls(epsilon=epsilon, dimensions=require_uniform("purkayastha", variances))
 
-    @property
-    def width(self) -> int:
-        """Number of standard normals of each row."""
-        return self.dimensions
-
-    def amounts(self, chance: Chance) -> Vector:
-        """Return the angle by which each row is turned."""
-        return self._angle.sample(chance)
-
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return unit vectors around the directions of `embeddings`."""
-        clean = checked(embeddings, dimensions=self.dimensions)
-        return self.release(clean, generator_draws(self, clean.shape[0], rng)).astype(clean.dtype, copy=False)
-
-    def release(self, embeddings: Embeddings, draws: Draws) -> Matrix:
-        """Return the directions of `embeddings`, turned by the angles of `draws`, in double precision."""
-        require_fit(self, self.dimensions, embeddings, draws)
-        loops().turn(draws.normals, draws.amounts, in_one_piece(embeddings))
-        return draws.normals
+        directions = _unit(check_input(embeddings, random, dimensions=self.dimensions))
+        sideways = random.normals(self.dimensions)
+        # What points along the direction goes; a second time, for what rounding leaves where nearly all of it did.
+        for _ in range(2):
+            sideways -= np.vecdot(sideways, directions)[:, np.newaxis] * directions
+            sideways /= _lengths(sideways)
+        angles = self._angle.sample(random)[:, np.newaxis]
+        return np.asarray(np.cos(angles) * directions + np.sin(angles) * sideways)
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density on the unit sphere."""
-        log_total = self._angle.log_normaliser + log_sphere_area(self.dimensions - 1)
+        log_total = self._angle.log_normalizer + log_sphere_area(self.dimensions - 1)
         return -self.epsilon * self.distance(released, original) - log_total
 
     def distance(self, first: Embeddings, second: Embeddings) -> Vector:
@@ -116,9 +104,11 @@ class PurkayasthaMechanism:
 
 def _unit(vectors: Embeddings) -> Matrix:
     values = np.array(vectors, dtype=np.float64)
-    values /= _lengths(values)[..., np.newaxis]
+    # By the largest coordinate first: squares of huge or tiny numbers are no numbers.
+    values /= np.abs(values).max(axis=-1, keepdims=True)
+    values /= _lengths(values)
     return values
 
 
-def _lengths(vectors: Matrix) -> Vector:
-    return np.asarray(np.sqrt(np.vecdot(vectors, vectors)))
+def _lengths(vectors: Matrix) -> Matrix:
+    return np.asarray(np.sqrt(np.vecdot(vectors, vectors)))[..., np.newaxis]

@@ -1,32 +1,31 @@
-"""Noise with density proportional to exp(-epsilon * ||z||), the base of the Laplace and Mahalanobis mechanisms."""
+"""Noise with density proportional to exp(-epsilon * ||z||)."""
 
 from __future__ import annotations
 
 import math
 
-from vecveil.core.arrays import Embeddings, Matrix, Vector, in_one_piece
-from vecveil.core.late import loops
-from vecveil.mechanisms.chance import Chance
-from vecveil.mechanisms.draws import Draws
+import numpy as np
+
+from vecveil.core.arrays import Matrix, Vector
+from vecveil.core.randomness import RandomRows, draw_gammas
 
 
-def factors(dimensions: int, epsilon: float, chance: Chance) -> Vector:
-    """Return, for each row, the number whose product with so many standard normals is one independent draw.
+def spherical_noise(random: RandomRows, dimensions: int, epsilon: float, *, columns: int | None = None) -> Matrix:
+    """Return one independent draw for each row.
 
-    The sphere's area grows as r^(n - 1), so the radius of a draw has the law Γ(n)/ε. By the duplication formula of the
-    gamma function so has 2√(AB)/ε, for A of Γ(n/2) and B of Γ((n + 1)/2), and the length of n normals is √(2A). So
-    √(2B)/ε is the factor: their length need not be looked at.
+    The sphere's area grows as r^(n - 1), so a density of exp(-epsilon * r) has a radius of the law Γ(n)/ε. That is the
+    law of ‖g‖·‖h‖/ε for standard normals g in n dimensions and h in n + 1, by the duplication formula of the gamma
+    function (docs/shape-proofs.md). So a draw is g times ‖h‖/ε, and ‖h‖² is twice a number of the law Γ((n + 1)/2).
+
+    Args:
+        random: Where the numbers come from.
+        dimensions: n, the dimensions of the space that the noise is in.
+        epsilon: Its parameter.
+        columns: Coordinates to draw; more than `dimensions` for noise that is projected onto a subspace afterwards.
     """
-    numbers = chance.gammas((dimensions + 1) / 2)
-    loops().take_roots(numbers, math.sqrt(2) / epsilon)
-    return numbers
-
-
-def moved(embeddings: Embeddings, draws: Draws, deviations: Vector) -> Matrix:
-    """Return `embeddings` with the noise of `draws`, times a deviation for each coordinate."""
-    noisy = draws.room("noisy", embeddings.shape)
-    loops().move(in_one_piece(embeddings), draws.normals, draws.amounts, deviations, noisy)
-    return noisy
+    noise = random.normals(columns or dimensions)
+    noise *= (np.sqrt(2 * draw_gammas(random, (dimensions + 1) / 2)) / epsilon)[:, np.newaxis]
+    return noise
 
 
 def spherical_log_density(norms: Vector, dimensions: int, epsilon: float) -> Vector:

@@ -1,23 +1,25 @@
-"""What a search in the shadow still finds of what a search in the collection finds, by the user's own queries."""
+"""The user's own searches, in a collection and in its shadow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.progress import Progress, silent
-from vecveil.migrate.completeness import require_collection, require_complete
-from vecveil.migrate.store import Store, shadow_of
+from vecveil.files import open_source
+from vecveil.files.vectors import is_vector_type, read_vectors
+from vecveil.migrate.protection import protect_queries
+from vecveil.migrate.store import Store
+from vecveil.migrate.verification import require_collection, require_complete
 from vecveil.veil import Guard
-from vecveil.veil.embedding import embed_texts
 
-HITS = 10
-"""Rows that a search returns."""
+HITS, READ_ROWS, TEXT = 10, 4096, "text"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,25 +63,25 @@ def compare(
         guard: What the shadow was protected with; queries pass it, and its ledger, like any others.
         queries: Texts, which the guard's model embeds, or vectors that it made.
         k: Rows that a search returns.
-        progress: Told how far the work is.
+        progress: Called as the work advances.
     """
     at_least(k, 1, "k")
-    collection, shadow = store.collection, shadow_of(store.collection)
     rows = require_collection(store)
-    if store.count(shadow) is None:
-        raise InvalidInputError(f"there is no {shadow} to compare {collection} with; migrate first")
-    require_complete(store, collection, shadow)
+    if store.count(store.shadow) is None:
+        raise InvalidInputError(f"there is no {store.shadow} to compare {store.collection} with; migrate first")
+    require_complete(store, store.collection)
     if not len(queries):
         raise InvalidInputError("a comparison needs at least one query, got none")
     if k >= rows:
         raise InvalidInputError(f"a search for {k} finds all of {rows} rows, which compares nothing; ask for fewer")
-    clean, protected = _both(guard, queries, progress=progress)
-    return compared(store.search(collection, clean, k), store.search(shadow, protected, k), k=k)
+    clean, protected = protect_queries(guard, queries, progress=progress)
+    return compare_hits(store.search(store.collection, clean, k), store.search(store.shadow, protected, k), k=k)
 
 
-def compared(before: Sequence[Sequence[object]], after: Sequence[Sequence[object]], *, k: int) -> Comparison:
+def compare_hits(before: Sequence[Sequence[object]], after: Sequence[Sequence[object]], *, k: int) -> Comparison:
     """Return what two searches have in common, query by query, nearest hits first."""
-    recalls = [len({*old} & {*new}) / max(len(old), 1) for old, new in zip(before, after, strict=True)]
+    pairs = list(zip(before, after, strict=True))
+    recalls = [len({*old} & {*new}) / max(len(old), 1) for old, new in pairs]
     spread = float(np.std(recalls, ddof=1)) if len(recalls) > 1 else float("nan")
     return Comparison(
         queries=len(recalls),
@@ -87,16 +89,26 @@ def compared(before: Sequence[Sequence[object]], after: Sequence[Sequence[object
         recall=float(np.mean(recalls)),
         error=spread / len(recalls) ** 0.5,
         poor=float(np.quantile(recalls, 0.1, method="lower")),
-        first=float(np.mean([list(old[:1]) == list(new[:1]) for old, new in zip(before, after, strict=True)])),
-        kept=float(np.mean([{*old[:1]} <= {*new} for old, new in zip(before, after, strict=True)])),
+        first=float(np.mean([list(old[:1]) == list(new[:1]) for old, new in pairs])),
+        kept=float(np.mean([{*old[:1]} <= {*new} for old, new in pairs])),
     )
 
 
-def _both(guard: Guard, queries: Sequence[str] | Embeddings, *, progress: Progress) -> tuple[Embeddings, Embeddings]:
-    """Return the queries' clean vectors and the protected ones."""
-    if isinstance(queries, np.ndarray):
-        clean = guard.protection.checked(queries)
-        return clean, guard.vectors(clean).astype(np.float32)
-    texts = list(queries)
-    clean = embed_texts(guard.model, texts, label="embedding queries", progress=progress)
-    return clean, guard.texts(texts, progress=progress).astype(np.float32)
+def read_queries(path: str | Path) -> list[str] | Embeddings:
+    """Return the texts of a file (Parquet, Arrow, JSONL, CSV, TSV, lines), or its vectors where it has no texts."""
+    import pyarrow as pa
+
+    source = open_source(Path(path))
+    if not source.rows:
+        raise InvalidInputError(f"{path} has no rows")
+    names, table = source.schema.names, pa.Table.from_batches(source.batches(READ_ROWS), source.schema)
+    if TEXT in names:
+        texts: list[str] = table.column(TEXT).to_pylist()
+        for row, text in enumerate(texts):
+            if not isinstance(text, str) or not text.strip():
+                raise InvalidRowError(row, f"of {path} has no text")
+        return texts
+    columns = [name for name in names if is_vector_type(source.schema.field(name).type)]
+    if len(columns) != 1:
+        raise InvalidInputError(f"{path} must have a column {TEXT!r} or one column of vectors, got {', '.join(names)}")
+    return read_vectors(table.column(columns[0]).combine_chunks())

@@ -1,19 +1,25 @@
-"""What migration asks of a vector store: to read a collection, to keep a shadow beside it, and to swap the two."""
+"""The interface of a vector store, and rows in batches."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
+
+import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
+from vecveil.migrate.mark import parse_mark
 
 Id = str | int
 """What a store calls a row; a store of rows without names counts them."""
 
 BATCH_ROWS = 1000
 """Rows that are protected and written together: the most that a kill can cost."""
+
+SHADOW_ENDING, BACKUP_ENDING = "-vecveil", "-before-vecveil"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,109 +46,108 @@ class Batch:
     def without(self, known: set[Id]) -> Self:
         """Return the rows whose ids are not among `known`."""
         rows = [row for row, name in enumerate(self.ids) if name not in known]
-        if len(rows) == len(self.ids):
-            return self
-        return replace(
-            self,
-            ids=[self.ids[row] for row in rows],
-            vectors=self.vectors[rows],
-            payload=[self.payload[row] for row in rows],
-        )
+        ids, payload = [self.ids[row] for row in rows], [self.payload[row] for row in rows]
+        return replace(self, ids=ids, vectors=self.vectors[rows], payload=payload)
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
-class Store(Protocol):
-    """A store, opened for one collection. Other names are those of the shadow and of the backup beside it."""
+def stack_vectors(rows: Sequence[Any], *, first_row: int) -> Embeddings:
+    """Return vectors as one array, or raise with the number of the first row that has none."""
+    missing = next((row for row, vector in enumerate(rows) if vector is None), None)
+    if missing is not None:
+        raise InvalidInputError(f"row {first_row + missing} has no vector")
+    if len({len(vector) for vector in rows}) > 1:
+        raise InvalidInputError("the vectors have different numbers of dimensions")
+    return np.asarray(rows, dtype=np.float32)
 
-    @property
-    def collection(self) -> str:
-        """Name of the collection that is migrated."""
-        ...
 
-    @property
-    def never(self) -> Sequence[str]:
-        """What is left out whatever is asked for: other vectors of the same rows, which nothing has protected."""
-        ...
+class Store(ABC):
+    """A store, opened for one collection.
+
+    Attributes:
+        collection: Name of the collection that is migrated.
+        shadow: Name of the collection beside it that protected rows are written to.
+        backup: Name that the clean collection has after the swap.
+    """
+
+    def __init__(self, collection: str) -> None:
+        self.collection = collection
+        self.shadow, self.backup = collection + SHADOW_ENDING, collection + BACKUP_ENDING
 
     @property
     def columns(self) -> Mapping[str, str | None]:
-        """Columns or fields that were named or found, by option (`id_column`, `vector_column`); empty without a choice.
+        """Columns in use, by option (`id_column`, `vector_column`), for the mark; empty where there is no choice."""
+        return {}
 
-        They stand in the mark: a shadow is not gone on with by other ones.
-        """
-        ...
+    @property
+    def other_vectors(self) -> Sequence[str]:
+        """Other vectors of the same rows, which nothing has protected, so that they are always left out."""
+        return ()
 
-    def names(self) -> Sequence[str]:
+    @abstractmethod
+    def list_names(self) -> Sequence[str]:
         """Return the names of all collections, for errors."""
-        ...
 
+    @abstractmethod
     def count(self, name: str) -> int | None:
         """Return how many rows a collection has; None where there is no such collection."""
-        ...
 
-    def mark(self, name: str) -> Mapping[str, Any] | None:
-        """Return what a collection says of how its vectors were protected; None where they were not."""
-        ...
+    @abstractmethod
+    def read_note(self, name: str) -> str | None:
+        """Return the text in which a collection carries its mark; None where it has none."""
 
-    def batches(self, name: str, rows: int) -> Iterator[Batch]:
+    @abstractmethod
+    def read_batches(self, name: str, rows: int) -> Iterator[Batch]:
         """Yield a collection in batches of at most `rows` rows, in the same order each time."""
-        ...
 
-    def create(self, name: str, mark: Mapping[str, Any]) -> None:
-        """Make an empty shadow that is searched like the collection, with its mark on it from the start."""
-        ...
+    @abstractmethod
+    def create_shadow(self, mark: Mapping[str, Any]) -> None:
+        """Make an empty shadow that is searched like the collection, with its mark from the start."""
 
-    def present(self, name: str, ids: Sequence[Id]) -> set[Id]:
-        """Return which of these ids a shadow has already."""
-        ...
+    @abstractmethod
+    def find_present(self, ids: Sequence[Id]) -> set[Id]:
+        """Return which of these ids the shadow has already."""
 
-    def append(self, name: str, batch: Batch) -> None:
-        """Add protected rows to a shadow: all or, after a kill, some of them, but each whole and none twice."""
-        ...
+    @abstractmethod
+    def append(self, batch: Batch) -> None:
+        """Add protected rows to the shadow: all or, after a kill, some of them, but each whole and none twice."""
 
-    def finish(self, name: str) -> None:
+    def finish_shadow(self) -> None:  # noqa: B027
         """Make a shadow that has all its rows ready to be searched; doing it again changes nothing."""
-        ...
 
+    @abstractmethod
     def search(self, name: str, vectors: Embeddings, k: int) -> list[list[Id]]:
         """Return the ids that the store finds for each vector, nearest first."""
-        ...
 
-    def halfway(self, backup: str) -> bool:
-        """Return whether a swap was stopped after it had begun to make this backup."""
-        ...
+    @abstractmethod
+    def is_swap_stopped(self) -> bool:
+        """Return whether a swap was stopped after it had begun to make the backup."""
 
-    def require_swappable(self, backup: str) -> None:
-        """Raise, with what stands in the way, where a swap would be refused later; that a backup exists is known."""
-        ...
+    @abstractmethod
+    def require_swappable(self) -> None:
+        """Raise where the store would refuse a swap, other than for a backup that exists."""
 
-    def swap(self, shadow: str, backup: str) -> str:
-        """Give the collection's name to the shadow and the backup's to the collection; go on where one was stopped.
+    @abstractmethod
+    def swap(self) -> str:
+        """Give the collection's name to the shadow, or finish a stopped swap, and return where the clean rows are."""
 
-        Returns:
-            The name under which the clean rows are now.
+    @abstractmethod
+    def drop_backup(self) -> None:
+        """Delete the clean rows for good, with what the store would leave of them on disk.
+
+        Stopped, it can be repeated: until nothing is left, the backup counts as a collection without rows.
         """
-        ...
 
-    def drop(self, backup: str) -> None:
-        """Delete the clean rows of a backup for good, with what the store would leave of them on disk.
+    def close(self) -> None:  # noqa: B027
+        """Release what the store holds open."""
 
-        Stopped, it is repeated: until nothing is left, the backup counts as one that is there, if without rows.
-        """
-        ...
+    def read_mark(self, name: str) -> dict[str, Any] | None:
+        """Return the mark of a collection, which says how its vectors were protected; None where they were not."""
+        return parse_mark(self.read_note(name), name)
 
-    def close(self) -> None:
-        """Let go of the store."""
-        ...
-
-
-def shadow_of(collection: str) -> str:
-    """Return the name of a collection's shadow."""
-    return f"{collection}-vecveil"
-
-
-def backup_of(collection: str) -> str:
-    """Return the name that a collection has after the swap."""
-    return f"{collection}-before-vecveil"
+    def shadow_has_all(self, clean: str, rows: int = BATCH_ROWS) -> bool:
+        """Return whether the shadow has a row for each row of a clean collection."""
+        batches = self.read_batches(clean, rows)
+        return all(len(self.find_present(batch.ids)) == len(batch) for batch in batches)

@@ -1,4 +1,4 @@
-"""Reports: what an audit found, as tables and as one page that people look at."""
+"""Reports: the results of an audit as tables and as a page."""
 
 from vecveil.reports.html import render_report, write_report
 from vecveil.reports.tables import write_tables

@@ -1,4 +1,4 @@
-"""Tables of what attackers read: every number, leakage by category, probes, and one measure at a glance."""
+"""Tables of attacks, categories and probes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Literal
 
 from vecveil.audit.metrics import mitigation
 from vecveil.reports.budget_table import GLANCE_COLUMNS, SETTING_COLUMNS, glance_cells, setting_cells
-from vecveil.reports.cells import Cell, count, number, share, words
 from vecveil.reports.summary import AttackSummary, Summary
-from vecveil.reports.table import Column, Table
+from vecveil.reports.table import Column, Table, TableCell, count, number, share, words
 
 Measure = Literal["leakage", "confidence"]
 
@@ -18,7 +17,7 @@ SEEDS_NOTE = (
 
 
 def attacks_table(summary: Summary) -> Table:
-    """Return every attack on every point, with all that was measured."""
+    """Return every attack on every condition, with all that was measured."""
     columns = (
         Column(key="attack", title="Attack", words=True),
         *SETTING_COLUMNS,
@@ -52,7 +51,7 @@ def categories_table(summary: Summary) -> Table:
     rows = tuple(
         (
             words(found.name),
-            *setting_cells(found.point),
+            *setting_cells(found.condition),
             words(category),
             count(part.tokens),
             share(part.leakage),
@@ -80,7 +79,7 @@ def probes_table(summary: Summary) -> Table:
     rows = tuple(
         (
             words(found.name),
-            *setting_cells(found.point),
+            *setting_cells(found.condition),
             number(found.row.auc),
             share(found.row.accuracy),
             count(found.row.tested),
@@ -93,17 +92,17 @@ def probes_table(summary: Summary) -> Table:
 
 
 def matrix(summary: Summary, measure: Measure) -> Table:
-    """Return one measure at a glance: a row per point, a column per attack."""
+    """Return one measure at a glance: a row per condition, a column per attack."""
     columns = tuple(Column(key=name, title=name, interval=True) for name in summary.attack_names)
     rows = []
-    for point in summary.points:
-        if summary.attacks_on(point):
-            found = [summary.attack(point, name) for name in summary.attack_names]
+    for condition in summary.conditions:
+        if summary.attacks_on(condition):
+            found = [summary.attack(condition, name) for name in summary.attack_names]
             cells = [share(None if one is None else getattr(one.row, measure)) for one in found]
-            rows.append((*glance_cells(point), *cells))
+            rows.append((*glance_cells(condition), *cells))
     return Table(
         name=f"{measure}-at-a-glance",
-        title=f"{measure.capitalize()} of every attack on every defence",
+        title=f"{measure.capitalize()} of every attack on every defense",
         note=SEEDS_NOTE,
         columns=(*GLANCE_COLUMNS, *columns),
         rows=tuple(rows),
@@ -111,24 +110,24 @@ def matrix(summary: Summary, measure: Measure) -> Table:
 
 
 def probes_matrix(summary: Summary) -> Table:
-    """Return what every probe sees at a glance: a row per point, a column per probe."""
+    """Return what every probe sees at a glance: a row per condition, a column per probe."""
     names = tuple(dict.fromkeys(found.name for found in summary.probes))
-    found = {(probe.point, probe.name): probe.row.auc for probe in summary.probes}
+    found = {(probe.condition, probe.name): probe.row.auc for probe in summary.probes}
     rows = tuple(
-        (*glance_cells(point), *(number(found.get((point, name))) for name in names))
-        for point in summary.points
-        if any((point, name) in found for name in names)
+        (*glance_cells(condition), *(number(found.get((condition, name))) for name in names))
+        for condition in summary.conditions
+        if any((condition, name) in found for name in names)
     )
     columns = (*GLANCE_COLUMNS, *(Column(key=name, title=f"{name}, AUC", interval=True) for name in names))
-    title = "AUC of every probe on every defence"
+    title = "AUC of every probe on every defense"
     return Table(name="probes-at-a-glance", title=title, note=SEEDS_NOTE, columns=columns, rows=rows)
 
 
-def _attack_cells(found: AttackSummary) -> tuple[Cell, ...]:
+def _attack_cells(found: AttackSummary) -> tuple[TableCell, ...]:
     row = found.row
     return (
         words(found.name),
-        *setting_cells(found.point),
+        *setting_cells(found.condition),
         share(row.leakage),
         share(row.chance),
         share(row.confidence),
@@ -143,8 +142,8 @@ def _attack_cells(found: AttackSummary) -> tuple[Cell, ...]:
 
 def _mitigation(summary: Summary, found: AttackSummary, category: str) -> float | None:
     """Return the paper's leakage mitigation of one category; None for the control, and where that leaks nothing."""
-    control = next((one for one in summary.attacks if one.point.unprotected and one.name == found.name), None)
+    control = next((one for one in summary.attacks if one.condition.unprotected and one.name == found.name), None)
     before = None if control is None else control.row.categories.get(category)
-    if before is None or found.point.unprotected or before.leakage.value <= 0:
+    if before is None or found.condition.unprotected or before.leakage.value <= 0:
         return None
     return mitigation(leakage=found.row.categories[category].leakage.value, undefended=before.leakage.value)

@@ -1,14 +1,13 @@
-"""Which defence at which budget a row is about, and every budget on its three dials."""
+"""Defense and budget of a row, and the table of budgets."""
 
 from __future__ import annotations
 
-from vecveil.reports.cells import NOTHING, Cell, significant, words
-from vecveil.reports.points import Point
+from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import Summary
-from vecveil.reports.table import Column, Table
+from vecveil.reports.table import NOTHING, Column, Table, TableCell, significant, words
 
 SETTING_COLUMNS = (
-    Column(key="defence", title="Defence", words=True),
+    Column(key="defense", title="Defense", words=True),
     Column(key="budget", title="Budget", words=True),
     Column(key="noise_ratio", title="Noise ratio"),
 )
@@ -16,15 +15,19 @@ SETTING_COLUMNS = (
 GLANCE_COLUMNS = SETTING_COLUMNS[:2]
 
 
-def setting_cells(point: Point) -> tuple[Cell, ...]:
+def setting_cells(condition: Condition) -> tuple[TableCell, ...]:
     """Return the cells of `SETTING_COLUMNS`."""
-    return words(point.name), words(point.budget), significant(point.dials.noise_ratio if point.dials else None)
+    return (
+        words(condition.name),
+        words(condition.budget),
+        significant(condition.readings.noise_ratio if condition.readings else None),
+    )
 
 
-def glance_cells(point: Point) -> tuple[Cell, ...]:
+def glance_cells(condition: Condition) -> tuple[TableCell, ...]:
     """Return the cells of `GLANCE_COLUMNS`: the budget is sorted by its noise, and no column is needed for that."""
-    noise = None if point.dials is None else point.dials.noise_ratio
-    return words(point.name), Cell(text=point.budget or NOTHING, value=noise)
+    noise = None if condition.readings is None else condition.readings.noise_ratio
+    return words(condition.name), TableCell(text=condition.budget or NOTHING, value=noise)
 
 
 def budgets_table(summary: Summary) -> Table:
@@ -37,17 +40,17 @@ def budgets_table(summary: Summary) -> Table:
     )
     rows = tuple(
         (
-            *setting_cells(point),
-            significant(point.dials.epsilon),
-            words(point.dials.distance),
-            significant(point.dials.pair_loss),
+            *setting_cells(condition),
+            significant(condition.readings.epsilon),
+            words(condition.readings.distance),
+            significant(condition.readings.pair_loss),
         )
-        for point in summary.points
-        if point.dials is not None
+        for condition in summary.conditions
+        if condition.readings is not None
     )
     note = (
-        "One budget, three dials: the noise ratio is the length of the noise over that of an embedding; ε is the loss "
-        "of privacy per unit of the distance; the last column is the worst-case loss of the median pair of a text with "
-        "the concept and the same text without it, and above 10 nats it promises nothing by itself."
+        "One budget, three readings: the noise ratio is the length of the noise over that of an embedding; ε is the "
+        "privacy loss per unit of the distance; the last column is the worst-case loss of the median pair of a text "
+        "with the concept and the same text without it, and above 10 nats it promises nothing by itself."
     )
-    return Table(name="budgets", title="Budgets on their three dials", note=note, columns=columns, rows=rows)
+    return Table(name="budgets", title="Budgets on their three readings", note=note, columns=columns, rows=rows)

@@ -1,4 +1,4 @@
-"""A comparison of defences as a table and as a figure."""
+"""A comparison of defenses as a table and as a figure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.artifacts.atomic import atomic_file
-from vecveil.audit.frontier.results import NO_DEFENCE, REDACTED, FrontierResult, over_seeds
+from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, FrontierResult, mean_over_seeds
 from vecveil.core.errors import MissingExtraError
-from vecveil.reports.cells import Cell, number, share, significant, words
-from vecveil.reports.table import Column, Table
+from vecveil.files.atomic import atomic_file
+from vecveil.reports.table import Column, Table, TableCell, number, share, significant, words
 
 PLAIN = "uniform"
 """The shape of plain Laplace noise, which others are held against."""
 
-_REFERENCES = {NO_DEFENCE: "no defence", REDACTED: "concept taken out of the text"}
+_REFERENCES = {NO_DEFENSE: "no defense", REDACTED: "concept taken out of the text"}
 
 _COLUMNS = (
     Column(key="level", title="utility kept", words=True),
-    Column(key="defence", title="defence", words=True),
+    Column(key="defense", title="defense", words=True),
     Column(key="directions", title="left out"),
     Column(key="noise", title="noise ratio"),
     Column(key="utility", title="kept, measured"),
@@ -31,7 +30,7 @@ _COLUMNS = (
 
 _CELL_COLUMNS = (
     Column(key="level", title="utility kept", words=True),
-    Column(key="defence", title="defence", words=True),
+    Column(key="defense", title="defense", words=True),
     Column(key="attack", title="attack", words=True),
     Column(key="excess", title="leakage above chance", interval=True),
     Column(key="beyond_context", title="beyond context"),
@@ -42,7 +41,7 @@ _CELL_COLUMNS = (
 
 
 def frontier_table(result: FrontierResult) -> Table:
-    """Return, for each level and defence, what the strongest attack reads."""
+    """Return, for each level and defense, what the strongest attack reads."""
     rows = [_row(result, name, 1.0) for name in _REFERENCES]
     rows += [_row(result, spec, level) for level in result.plan["levels"] for spec in result.plan["contenders"]]
     return Table(
@@ -59,7 +58,7 @@ def frontier_table(result: FrontierResult) -> Table:
 
 
 def cells_table(result: FrontierResult) -> Table:
-    """Return every attack on every defence at every level."""
+    """Return every attack on every defense at every level."""
     levels = [(1.0, name) for name in _REFERENCES]
     levels += [(level, spec) for level in result.plan["levels"] for spec in result.plan["contenders"]]
     rows = []
@@ -70,7 +69,7 @@ def cells_table(result: FrontierResult) -> Table:
                 context, plain = (result.excess(*one, attack) for one in ((REDACTED, 1.0), (PLAIN, level)))
                 beyond = None if context is None else max(0.0, excess.value - context.value)
                 over = None if plain is None or plain.value <= 0 else excess.value / plain.value
-                found = result.of(spec, level, attack)
+                found = result.rows_of(spec, level, attack)
                 rows.append(
                     (
                         *_names(spec, level),
@@ -78,13 +77,13 @@ def cells_table(result: FrontierResult) -> Table:
                         share(excess),
                         share(beyond),
                         number(over),
-                        share(over_seeds([row.top_one for row in found])),
-                        number(over_seeds([row.auc for row in found])),
+                        share(mean_over_seeds([row.top_one for row in found])),
+                        number(mean_over_seeds([row.auc for row in found])),
                     )
                 )
     return Table(
         name="frontier-cells",
-        title="Every attack on every defence",
+        title="Every attack on every defense",
         note="Beyond context: above what the same attack reads when the concept is taken out of the texts.",
         columns=_CELL_COLUMNS,
         rows=tuple(rows),
@@ -105,7 +104,7 @@ def write_frontier(result: FrontierResult, folder: Path) -> None:
             figure.savefig(draft, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
-def _row(result: FrontierResult, spec: str, level: float) -> tuple[Cell, ...]:
+def _row(result: FrontierResult, spec: str, level: float) -> tuple[TableCell, ...]:
     found = [row for row in result.rows if row.contender == spec and row.level == level]
     strongest = result.strongest(spec, level)
     names = _names(spec, level)
@@ -131,12 +130,12 @@ def _row(result: FrontierResult, spec: str, level: float) -> tuple[Cell, ...]:
     )
 
 
-def _names(spec: str, level: float) -> tuple[Cell, Cell]:
+def _names(spec: str, level: float) -> tuple[TableCell, TableCell]:
     return words("" if spec in _REFERENCES else f"{level:.0%}"), words(_REFERENCES.get(spec, spec))
 
 
 def _figure(result: FrontierResult) -> Any:
-    """Return the curves of all defences: utility kept to the right, leakage upwards, so that low and right is good."""
+    """Return the curves of all defenses: utility kept to the right, leakage upwards, so that low and right is good."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,4 +1,4 @@
-"""What a reader in a hurry takes away: the verdict in one sentence, and a few numbers."""
+"""The headline of a report: one sentence and a few numbers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from vecveil.audit.results import Outcome
-from vecveil.reports.cells import share
-from vecveil.reports.points import Point
-from vecveil.reports.rulings import Ruling
+from vecveil.reports.combined_verdict import CombinedVerdict
+from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import AttackSummary, Summary
+from vecveil.reports.table import share
 
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "inconclusive")
 
@@ -23,37 +23,37 @@ class KeyNumber:
     note: str
 
 
-def headline(rulings: tuple[Ruling, ...]) -> str:
-    """Return all rulings in one sentence."""
-    if not rulings:
+def headline(verdicts: tuple[CombinedVerdict, ...]) -> str:
+    """Return all verdicts in one sentence."""
+    if not verdicts:
         return "No verdict: no veil was audited"
-    counts = Counter(ruling.outcome for ruling in rulings)
+    counts = Counter(verdict.outcome for verdict in verdicts)
     found = [outcome for outcome in OUTCOMES if counts[outcome]]
-    if len(rulings) == 1:
+    if len(verdicts) == 1:
         return f"{found[0].capitalize()} at the one budget tried"
     if len(found) == 1:
-        return f"{found[0].capitalize()} at {'both' if len(rulings) == 2 else f'all {len(rulings)}'} budgets tried"
+        return f"{found[0].capitalize()} at {'both' if len(verdicts) == 2 else f'all {len(verdicts)}'} budgets tried"
     first, *others = (f"{outcome} at {counts[outcome]}" for outcome in found)
-    sentence = f"{first} of {len(rulings)} budgets, {', '.join(others)}"
+    sentence = f"{first} of {len(verdicts)} budgets, {', '.join(others)}"
     return sentence[0].upper() + sentence[1:]
 
 
-def chosen_ruling(rulings: tuple[Ruling, ...]) -> Ruling | None:
-    """Return the ruling to show numbers for: the least noise that passes, or else the most noise."""
+def choose_verdict(verdicts: tuple[CombinedVerdict, ...]) -> CombinedVerdict | None:
+    """Return the verdict to show numbers for: the least noise that passes, or else the most noise."""
 
-    def noise(ruling: Ruling) -> float:
-        return ruling.point.dials.noise_ratio if ruling.point.dials else 0.0
+    def noise(verdict: CombinedVerdict) -> float:
+        return verdict.condition.readings.noise_ratio if verdict.condition.readings else 0.0
 
-    passed = [ruling for ruling in rulings if ruling.outcome == "pass"]
-    return min(passed, key=noise) if passed else max(rulings, key=noise, default=None)
+    passed = [verdict for verdict in verdicts if verdict.outcome == "pass"]
+    return min(passed, key=noise) if passed else max(verdicts, key=noise, default=None)
 
 
-def key_numbers(point: Point, summary: Summary) -> tuple[KeyNumber, ...]:
+def key_numbers(condition: Condition, summary: Summary) -> tuple[KeyNumber, ...]:
     """Return the numbers of a budget: the strongest attack, plain noise beside it, and two tasks."""
-    strongest = max(summary.attacks_on(point), key=lambda found: found.row.leakage.value, default=None)
+    strongest = max(summary.attacks_on(condition), key=lambda found: found.row.leakage.value, default=None)
     numbers = [] if strongest is None else _leakage(strongest, summary)
     for name in summary.task_names[:2]:
-        task = summary.task(point, name)
+        task = summary.task(condition, name)
         if task is not None and task.kept is not None:
             note = f"{task.main} {task.score.value:.3f}, {task.protected} protected"
             numbers.append(KeyNumber(title=f"Utility kept, {name}", value=f"{task.kept.value:.0%}", note=note))
@@ -61,8 +61,9 @@ def key_numbers(point: Point, summary: Summary) -> tuple[KeyNumber, ...]:
 
 
 def _leakage(strongest: AttackSummary, summary: Summary) -> list[KeyNumber]:
-    point, name = strongest.point, strongest.name
-    beside = {found.point.defence: found for found in summary.attacks if found.name == name and _beside(found, point)}
+    condition, name = strongest.condition, strongest.name
+    same = [found for found in summary.attacks if found.name == name and _is_comparable(found, condition)]
+    beside = {found.condition.defense: found for found in same}
     control, plain = beside.get("none"), beside.get("laplace")
     note = f"chance {share(strongest.row.chance)}"
     if control is not None:
@@ -75,5 +76,5 @@ def _leakage(strongest: AttackSummary, summary: Summary) -> list[KeyNumber]:
     return numbers
 
 
-def _beside(found: AttackSummary, point: Point) -> bool:
-    return found.point.unprotected or found.point.budget == point.budget
+def _is_comparable(found: AttackSummary, condition: Condition) -> bool:
+    return found.condition.unprotected or found.condition.budget == condition.budget

@@ -1,27 +1,27 @@
-"""The report: one page that opens from disk, loads nothing, and can be handed on as it is."""
+"""The report: one HTML page that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from vecveil.artifacts.atomic import atomic_file
 from vecveil.audit.results import AttackRow, AuditResult, Example, ProbeRow, SheetRow, TaskRow
 from vecveil.core.errors import MissingExtraError
+from vecveil.files.atomic import atomic_file
 from vecveil.reports.attack_tables import attacks_table, categories_table, matrix, probes_matrix, probes_table
 from vecveil.reports.budget_table import budgets_table
-from vecveil.reports.facts import fact_lines
-from vecveil.reports.headline import chosen_ruling, headline, key_numbers
+from vecveil.reports.combined_verdict import combine_verdicts
+from vecveil.reports.conditions import Condition
+from vecveil.reports.headline import choose_verdict, headline, key_numbers
 from vecveil.reports.page_data import page_data, script_json
-from vecveil.reports.points import Point
-from vecveil.reports.rulings import rulings
 from vecveil.reports.summary import Summary
+from vecveil.reports.table import NOTHING
 from vecveil.reports.utility_tables import tasks_table, trade_offs_table
-from vecveil.reports.verdict_tables import control_table, judgements_table
+from vecveil.reports.verdict_tables import control_table, judgments_table
 
 SCRIPTS = ("drawing.js", "numbers.js", "frontier.js", "categories.js", "readings.js", "tables.js", "start.js")
 
@@ -70,18 +70,18 @@ def _policy(style: str, script: str) -> str:
 
 
 def _content(result: AuditResult, examples: Sequence[Example] | None) -> dict[str, Any]:
-    summary = Summary.of(result)
-    ruled = rulings(result.verdicts)
-    chosen = chosen_ruling(ruled)
+    summary = Summary.from_result(result)
+    verdicts = combine_verdicts(result.verdicts)
+    chosen = choose_verdict(verdicts)
     return {
         "version": result.versions.get("vecveil", ""),
         "finished": result.finished,
         "plan_digest": result.plan_digest,
         "seeds": _seeds(result),
-        "headline": headline(ruled),
-        "rulings": [(ruling, judgements_table(ruling)) for ruling in ruled],
+        "headline": headline(verdicts),
+        "verdicts": [(verdict, judgments_table(verdict)) for verdict in verdicts],
         "chosen": chosen,
-        "key_numbers": () if chosen is None else key_numbers(chosen.point, summary),
+        "key_numbers": () if chosen is None else key_numbers(chosen.condition, summary),
         "summary": summary,
         "attacks": attacks_table(summary),
         "leakage": matrix(summary, "leakage"),
@@ -119,17 +119,44 @@ def _audit_facts(result: AuditResult) -> tuple[tuple[str, str], ...]:
             "finished": result.finished,
             "plan_digest": result.plan_digest,
             "seeds": _seeds(result),
-            "attacks_on_defences": len(result.attacks),
-            "probes_on_defences": len(result.probes),
-            "tasks_on_defences": len(result.tasks),
+            "attacks_on_defenses": len(result.attacks),
+            "probes_on_defenses": len(result.probes),
+            "tasks_on_defenses": len(result.tasks),
             "computing_time": f"{minutes:.0f} minutes",
         }
     )
 
 
 def _sheet_content(sheet: SheetRow) -> dict[str, Any]:
-    text = sheet.text
-    for warning in sheet.warnings:
-        # Warnings stand above the sheet, and once is enough.
-        text = text.replace(f"Warning: {warning}.", "")
-    return {"point": Point.of(sheet.setting), "text": text.strip(), "warnings": sheet.warnings}
+    return {"condition": Condition.from_setting(sheet.setting), "text": sheet.text, "warnings": sheet.warnings}
+
+
+def fact_lines(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return every value with the way to it: {"noise": {"seed": 0}} is ("noise · seed", "0")."""
+    return tuple((" · ".join(path), shown) for path, shown in _lines(facts, ()))
+
+
+def _lines(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
+    if isinstance(value, Mapping) and value:
+        return [line for key, part in value.items() for line in _lines(part, (*path, _name_key(str(key))))]
+    if isinstance(value, list | tuple) and any(isinstance(part, Mapping) for part in value):
+        return [line for place, part in enumerate(value, start=1) for line in _lines(part, (*path, str(place)))]
+    return [(path, _show(value))]
+
+
+def _name_key(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _show(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:.6g}"
+        case list() | tuple():
+            return ", ".join(_show(part) for part in value) or NOTHING
+        case _:
+            return str(value) if value else NOTHING

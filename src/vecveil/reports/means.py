@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from vecveil.audit.estimate import Estimate
-from vecveil.audit.results import AttackRow, CategoryLeakage, ProbeRow
+from vecveil.audit.results import AttackRow, CategoryLeakage, Estimate, ProbeRow
 
 
 def mean(values: Sequence[float]) -> float:

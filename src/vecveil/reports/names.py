@@ -1,4 +1,7 @@
-"""Short names for what an audit was asked to run: "vec2text:priors/minilm,steps=4" is "vec2text"."""
+"""Short names of attacks and tasks for tables.
+
+`vec2text:priors/minilm,steps=4` is "vec2text".
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from vecveil.audit.results import AttackRow
 def attack_names(rows: Iterable[AttackRow]) -> dict[str, str]:
     """Return the name of each attack that people read, with the number of releases where it averages several."""
     releases = {row.attack: row.releases for row in rows}
-    names = _shortened(releases, (_kind, _kind_and_file))
+    names = _shorten(releases, (_kind, _kind_and_file))
     return {
         spec: name if releases[spec] == 1 or "releases=" in name else f"{name}, {releases[spec]} releases"
         for spec, name in names.items()
@@ -20,10 +23,10 @@ def attack_names(rows: Iterable[AttackRow]) -> dict[str, str]:
 
 def task_names(specs: Iterable[str]) -> dict[str, str]:
     """Return the name of each task that people read: what it is, and the file it is made from without its folder."""
-    return _shortened(dict.fromkeys(specs), (_kind_and_file,))
+    return _shorten(dict.fromkeys(specs), (_kind_and_file,))
 
 
-def _shortened(specs: Iterable[str], ways: tuple[Callable[[str], str], ...]) -> dict[str, str]:
+def _shorten(specs: Iterable[str], ways: tuple[Callable[[str], str], ...]) -> dict[str, str]:
     """Return for each spec the first name that no other spec shares; itself where there is none."""
     names = {spec: spec for spec in specs}
     for way in reversed(ways):

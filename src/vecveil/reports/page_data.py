@@ -1,4 +1,4 @@
-"""The numbers behind the plots, as the page's script reads them, in JSON that nothing can break out of."""
+"""Data of the page's plots, as JSON for a script element."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from vecveil.audit.estimate import Estimate
-from vecveil.audit.results import AttackRow, Example
-from vecveil.reports.points import Point
-from vecveil.reports.readings import example_data
+from vecveil.audit.results import AttackRow, Estimate, Example
+from vecveil.reports.conditions import Condition
+from vecveil.reports.examples import example_data
 from vecveil.reports.summary import AttackSummary, Summary
 from vecveil.reports.utility import TaskSummary
 
 
 def page_data(summary: Summary, examples: Sequence[Example] | None) -> dict[str, Any]:
-    """Return everything that the script needs; points are known by their place in the list."""
+    """Return everything that the script needs; conditions are known by their place in the list."""
     names = {found.row.attack: found.name for found in summary.attacks}
-    defences = list(dict.fromkeys(point.name for point in summary.points if not point.unprotected))
+    defenses = list(dict.fromkeys(condition.name for condition in summary.conditions if not condition.unprotected))
     return {
-        "defences": defences,
+        "defenses": defenses,
         "attacks": list(summary.attack_names),
         "probes": list(dict.fromkeys(found.name for found in summary.probes)),
         "tasks": list(summary.task_names),
         "categories": list(summary.categories),
-        "points": [_point_data(point, defences, summary) for point in summary.points],
-        "examples": None if examples is None else example_data(examples, summary.points, names),
+        "points": [_condition_data(condition, defenses, summary) for condition in summary.conditions],
+        "examples": None if examples is None else example_data(examples, summary.conditions, names),
     }
 
 
@@ -42,26 +41,26 @@ def script_json(data: Any) -> str:
     return text
 
 
-def _point_data(point: Point, defences: list[str], summary: Summary) -> dict[str, Any]:
-    dials = point.dials
+def _condition_data(condition: Condition, defenses: list[str], summary: Summary) -> dict[str, Any]:
+    readings = condition.readings
     return {
-        "name": point.name,
-        "series": None if point.unprotected else defences.index(point.name),
-        "budget": point.budget,
-        "dials": dials
+        "name": condition.name,
+        "series": None if condition.unprotected else defenses.index(condition.name),
+        "budget": condition.budget,
+        "readings": readings
         and {
-            "epsilon": dials.epsilon,
-            "distance": dials.distance,
-            "noiseRatio": dials.noise_ratio,
-            "pairLoss": dials.pair_loss,
+            "epsilon": readings.epsilon,
+            "distance": readings.distance,
+            "noiseRatio": readings.noise_ratio,
+            "pairLoss": readings.pair_loss,
         },
-        "attacks": {found.name: _attack_data(found) for found in summary.attacks_on(point)},
+        "attacks": {found.name: _attack_data(found) for found in summary.attacks_on(condition)},
         "probes": {
             found.name: {"auc": _interval(found.row.auc), "seeds": found.seeds}
             for found in summary.probes
-            if found.point == point
+            if found.condition == condition
         },
-        "tasks": {found.name: _task_data(found) for found in summary.tasks if found.point == point},
+        "tasks": {found.name: _task_data(found) for found in summary.tasks if found.condition == condition},
     }
 
 

@@ -1,13 +1,38 @@
-"""A table that people read as Markdown or HTML and machines as CSV."""
+"""Tables of cells, as Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vecveil.reports.cells import Cell
+from vecveil.audit.results import Estimate
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableCell:
+    """One entry of a table.
+
+    Attributes:
+        text: For people.
+        value: For machines; None where there is none.
+        low: Lower end of the interval, where there is one.
+        high: Upper end of it.
+        interval: The interval for people; empty where there is none.
+    """
+
+    text: str
+    value: str | float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.interval}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +61,7 @@ class Table:
     title: str
     note: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
     def markdown(self) -> str:
         """Return heading, note and rows."""
@@ -77,11 +102,47 @@ class Table:
         return stream.getvalue()
 
 
+def words(text: str) -> TableCell:
+    """Return a cell of words."""
+    return TableCell(text=text or NOTHING, value=text)
+
+
+def count(value: int) -> TableCell:
+    """Return a cell with a number of things."""
+    return TableCell(text=f"{value:,}", value=value)
+
+
+def number(value: float | Estimate | None) -> TableCell:
+    """Return a cell with a score as it is."""
+    return _cell(value, lambda part: f"{part:.3f}")
+
+
+def share(value: float | Estimate | None) -> TableCell:
+    """Return a cell with a share, as a percentage for people."""
+    return _cell(value, lambda part: f"{100 * part:.1f}", unit="%")
+
+
+def significant(value: float | None) -> TableCell:
+    """Return a cell with a number of any size."""
+    return _cell(value, lambda part: f"{part:,.0f}" if abs(part) >= 100 else f"{part:.3g}")
+
+
+def _cell(value: float | Estimate | None, shown: Callable[[float], str], *, unit: str = "") -> TableCell:
+    middle = value.value if isinstance(value, Estimate) else value
+    if middle is None or not math.isfinite(middle):
+        return TableCell(text=NOTHING)
+    if not isinstance(value, Estimate):
+        return TableCell(text=shown(middle) + unit, value=middle)
+    # One seed of a task has no spread, and an interval without one only makes a table harder to read.
+    interval = f"[{shown(value.low)}, {shown(value.high)}]" if value.low < value.high else ""
+    return TableCell(text=shown(middle) + unit, value=middle, low=value.low, high=value.high, interval=interval)
+
+
 def _names(column: Column) -> Sequence[str]:
     return (column.key, f"{column.key}_low", f"{column.key}_high") if column.interval else (column.key,)
 
 
-def _values(column: Column, cell: Cell) -> Sequence[str | float | None]:
+def _values(column: Column, cell: TableCell) -> Sequence[str | float | None]:
     return (cell.value, cell.low, cell.high) if column.interval else (cell.value,)
 
 

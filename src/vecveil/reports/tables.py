@@ -1,12 +1,12 @@
-"""An audit as tables: Markdown for people, CSV for machines."""
+"""Tables of an audit as Markdown and CSV files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from vecveil.artifacts.atomic import atomic_file
 from vecveil.audit.results import AuditResult
 from vecveil.core.errors import ArtifactError
+from vecveil.files.atomic import atomic_file
 from vecveil.reports.attack_tables import attacks_table, categories_table, probes_table
 from vecveil.reports.budget_table import budgets_table
 from vecveil.reports.summary import Summary
@@ -17,7 +17,7 @@ from vecveil.reports.verdict_tables import verdicts_table
 
 def tables(result: AuditResult) -> tuple[Table, ...]:
     """Return every table of `result`, the verdicts first."""
-    summary = Summary.of(result)
+    summary = Summary.from_result(result)
     return (
         verdicts_table(result),
         budgets_table(summary),

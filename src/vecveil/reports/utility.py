@@ -1,24 +1,23 @@
-"""What is left of each utility task, and the rate at which utility is traded for privacy."""
+"""Summaries of utility tasks, and the paper's trade-off rate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vecveil.audit.estimate import Estimate
 from vecveil.audit.metrics import tradeoff_rate
-from vecveil.audit.results import TaskRow
+from vecveil.audit.results import Estimate, TaskRow
+from vecveil.reports.conditions import Condition
 from vecveil.reports.means import mean, mean_and_range
 from vecveil.reports.names import task_names
-from vecveil.reports.points import Point
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSummary:
-    """One utility task on one point.
+    """One utility task on one condition.
 
     Attributes:
-        point: The defence and its budget.
+        condition: The defense and its budget.
         name: The task, with the side that was protected where the audit ran it with several.
         protected: Which side was protected.
         main: Name of the score that stands for the task.
@@ -29,7 +28,7 @@ class TaskSummary:
         seeds: Number of rows behind the means.
     """
 
-    point: Point
+    condition: Condition
     name: str
     protected: str
     main: str
@@ -40,16 +39,16 @@ class TaskSummary:
     seeds: int
 
 
-def task_summaries(rows: Iterable[TaskRow], points: tuple[Point, ...]) -> tuple[TaskSummary, ...]:
-    """Return every task on every point, task by task in the order of `rows`, and by point in that of `points`."""
-    groups: dict[tuple[str, Point], list[TaskRow]] = {}
+def task_summaries(rows: Iterable[TaskRow], conditions: tuple[Condition, ...]) -> tuple[TaskSummary, ...]:
+    """Return every task on every condition, task by task in the order of `rows`."""
+    groups: dict[tuple[str, Condition], list[TaskRow]] = {}
     names = _names(rows := tuple(rows))
     for row in rows:
-        groups.setdefault((names[row.task, row.protected], Point.of(row.setting)), []).append(row)
-    controls = {name: _main(group) for (name, point), group in groups.items() if point.unprotected}
+        groups.setdefault((names[row.task, row.protected], Condition.from_setting(row.setting)), []).append(row)
+    controls = {name: _main(group) for (name, condition), group in groups.items() if condition.unprotected}
     order = list(dict.fromkeys(names.values()))
-    keys = sorted(groups, key=lambda key: (order.index(key[0]), points.index(key[1])))
-    return tuple(_summary(name, point, groups[name, point], controls.get(name)) for name, point in keys)
+    keys = sorted(groups, key=lambda key: (order.index(key[0]), conditions.index(key[1])))
+    return tuple(_summary(name, condition, groups[name, condition], controls.get(name)) for name, condition in keys)
 
 
 def trade_off(leakage: float, control_leakage: float, score: float, control_score: float) -> tuple[float | None, str]:
@@ -88,7 +87,7 @@ def _main(rows: list[TaskRow]) -> Estimate:
     return mean_and_range([row.scores[row.main] for row in rows])
 
 
-def _summary(name: str, point: Point, rows: list[TaskRow], control: Estimate | None) -> TaskSummary:
+def _summary(name: str, condition: Condition, rows: list[TaskRow], control: Estimate | None) -> TaskSummary:
     first, score = rows[0], _main(rows)
     kept = None
     if control is not None and control.value > 0:
@@ -96,7 +95,7 @@ def _summary(name: str, point: Point, rows: list[TaskRow], control: Estimate | N
             value=score.value / control.value, low=score.low / control.value, high=score.high / control.value
         )
     return TaskSummary(
-        point=point,
+        condition=condition,
         name=name,
         protected=first.protected,
         main=first.main,

@@ -1,17 +1,16 @@
-"""Tables of what vectors are still good for, and of what privacy costs."""
+"""Tables of utility tasks and trade-off rates."""
 
 from __future__ import annotations
 
 from vecveil.reports.budget_table import SETTING_COLUMNS, setting_cells
-from vecveil.reports.cells import Cell, count, number, share, significant, words
-from vecveil.reports.points import Point
+from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import AttackSummary, Summary
-from vecveil.reports.table import Column, Table
+from vecveil.reports.table import Column, Table, TableCell, count, number, share, significant, words
 from vecveil.reports.utility import TaskSummary, trade_off
 
 
 def tasks_table(summary: Summary) -> Table:
-    """Return the score of every task on every point, and its share of the unprotected one."""
+    """Return the score of every task on every condition, and its share of the unprotected one."""
     columns = (
         Column(key="task", title="Task", words=True),
         *SETTING_COLUMNS,
@@ -25,7 +24,7 @@ def tasks_table(summary: Summary) -> Table:
     rows = tuple(
         (
             words(found.name),
-            *setting_cells(found.point),
+            *setting_cells(found.condition),
             words(found.protected),
             words(found.main),
             number(found.score),
@@ -52,7 +51,7 @@ def scores_table(summary: Summary) -> Table:
         Column(key="seeds", title="Seeds"),
     )
     rows = tuple(
-        (words(found.name), *setting_cells(found.point), words(name), number(score), count(found.seeds))
+        (words(found.name), *setting_cells(found.condition), words(name), number(score), count(found.seeds))
         for found in summary.tasks
         for name, score in found.scores.items()
     )
@@ -61,7 +60,7 @@ def scores_table(summary: Summary) -> Table:
 
 
 def trade_offs_table(summary: Summary) -> Table:
-    """Return the paper's trade-off rate R of every defence, for each attack against each task."""
+    """Return the paper's trade-off rate R of every defense, for each attack against each task."""
     columns = (
         Column(key="attack", title="Attack", words=True),
         Column(key="task", title="Task", words=True),
@@ -71,13 +70,17 @@ def trade_offs_table(summary: Summary) -> Table:
         Column(key="rate", title="R"),
         Column(key="words", title="In words", words=True),
     )
-    control = next((point for point in summary.points if point.unprotected), None)
+    control = next((condition for condition in summary.conditions if condition.unprotected), None)
     rows = []
     if control is not None:
         for name in summary.attack_names:
             for task in summary.task_names:
                 ends = summary.attack(control, name), summary.task(control, task)
-                rows += [_trade_off_cells(summary, point, *ends) for point in summary.points if point != control]
+                rows += [
+                    _trade_off_cells(summary, condition, *ends)
+                    for condition in summary.conditions
+                    if condition != control
+                ]
     note = (
         "R = Δleakage / Δutility, as in the paper: how many points of leakage go for one point of a task's score, both "
         "against unprotected vectors. Larger is better; where no utility is lost R has no meaning, and words say so. A "
@@ -88,11 +91,11 @@ def trade_offs_table(summary: Summary) -> Table:
 
 
 def _trade_off_cells(
-    summary: Summary, point: Point, attack: AttackSummary | None, task: TaskSummary | None
-) -> tuple[Cell, ...]:
+    summary: Summary, condition: Condition, attack: AttackSummary | None, task: TaskSummary | None
+) -> tuple[TableCell, ...]:
     if attack is None or task is None:
         return ()
-    here, score = summary.attack(point, attack.name), summary.task(point, task.name)
+    here, score = summary.attack(condition, attack.name), summary.task(condition, task.name)
     if here is None or score is None:
         return ()
     leakages = here.row.leakage.value, attack.row.leakage.value
@@ -100,7 +103,7 @@ def _trade_off_cells(
     return (
         words(attack.name),
         words(task.name),
-        *setting_cells(point),
+        *setting_cells(condition),
         number(leakages[1] - leakages[0]),
         number(task.score.value - score.score.value),
         significant(rate),

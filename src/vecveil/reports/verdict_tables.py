@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from vecveil.audit.results import AuditResult, Verdict
 from vecveil.reports.budget_table import SETTING_COLUMNS, setting_cells
-from vecveil.reports.cells import Cell, count, number, share, words
-from vecveil.reports.points import Point
-from vecveil.reports.rulings import Ruling
+from vecveil.reports.combined_verdict import CombinedVerdict
+from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import Summary
-from vecveil.reports.table import Column, Table
+from vecveil.reports.table import Column, Table, TableCell, count, number, share, words
 
-JUDGEMENT_COLUMNS = (
+JUDGMENT_COLUMNS = (
     Column(key="seed", title="Seed"),
     Column(key="attack", title="Attack", words=True),
     Column(key="outcome", title="Outcome", words=True),
@@ -20,26 +19,26 @@ JUDGEMENT_COLUMNS = (
 
 
 def verdicts_table(result: AuditResult) -> Table:
-    """Return the verdict of every seed at every budget, with the judgement of every attack."""
+    """Return the verdict of every seed at every budget, with the judgment of every attack."""
     rows = tuple(
-        (*setting_cells(Point.of(verdict.setting)), *cells)
+        (*setting_cells(Condition.from_setting(verdict.setting)), *cells)
         for verdict in result.verdicts
-        for cells in (_verdict_cells(verdict), *_judgement_cells(verdict))
+        for cells in (_verdict_cells(verdict), *_judgment_cells(verdict))
     )
     note = (
         "Still read is the share of what an attack reads out of unprotected vectors, above chance, that it still reads "
         "behind the veil. An attack that reads nothing out of unprotected vectors is inconclusive, never a pass."
     )
-    columns = (*SETTING_COLUMNS, *JUDGEMENT_COLUMNS)
+    columns = (*SETTING_COLUMNS, *JUDGMENT_COLUMNS)
     return Table(name="verdicts", title="Verdicts", note=note, columns=columns, rows=rows)
 
 
-def judgements_table(ruling: Ruling) -> Table:
+def judgments_table(combined: CombinedVerdict) -> Table:
     """Return what every attack says at one budget, with its seed where there are several."""
-    first = 0 if len(ruling.verdicts) > 1 else 1
-    rows = tuple(cells[first:] for verdict in ruling.verdicts for cells in _judgement_cells(verdict))
-    title = f"What each attack says at {ruling.point.budget}"
-    return Table(name="judgements", title=title, note="", columns=JUDGEMENT_COLUMNS[first:], rows=rows)
+    first = 0 if len(combined.verdicts) > 1 else 1
+    rows = tuple(cells[first:] for verdict in combined.verdicts for cells in _judgment_cells(verdict))
+    title = f"What each attack says at {combined.condition.budget}"
+    return Table(name="judgments", title=title, note="", columns=JUDGMENT_COLUMNS[first:], rows=rows)
 
 
 def control_table(result: AuditResult, summary: Summary) -> Table:
@@ -54,10 +53,7 @@ def control_table(result: AuditResult, summary: Summary) -> Table:
         Column(key="tokens", title="Tokens"),
     )
     blind = {
-        judgement.attack
-        for verdict in result.verdicts
-        for judgement in verdict.judgements
-        if judgement.retained is None
+        judgment.attack for verdict in result.verdicts for judgment in verdict.judgments if judgment.retained is None
     }
     rows = tuple(
         (
@@ -70,22 +66,22 @@ def control_table(result: AuditResult, summary: Summary) -> Table:
             count(found.row.tokens),
         )
         for found in summary.attacks
-        if found.point.unprotected
+        if found.condition.unprotected
     )
     return Table(name="control", title="Positive control", note="", columns=columns, rows=rows)
 
 
-def _verdict_cells(verdict: Verdict) -> tuple[Cell, ...]:
+def _verdict_cells(verdict: Verdict) -> tuple[TableCell, ...]:
     reasons = words("; ".join(verdict.reasons))
     return _seed(verdict), words("all together"), words(verdict.outcome), share(None), reasons
 
 
-def _judgement_cells(verdict: Verdict) -> list[tuple[Cell, ...]]:
+def _judgment_cells(verdict: Verdict) -> list[tuple[TableCell, ...]]:
     return [
         (_seed(verdict), words(one.attack), words(one.outcome), share(one.retained), words(one.reason))
-        for one in verdict.judgements
+        for one in verdict.judgments
     ]
 
 
-def _seed(verdict: Verdict) -> Cell:
-    return Cell(text=str(verdict.setting.seed), value=verdict.setting.seed)
+def _seed(verdict: Verdict) -> TableCell:
+    return TableCell(text=str(verdict.setting.seed), value=verdict.setting.seed)

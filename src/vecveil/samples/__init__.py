@@ -1,4 +1,4 @@
-"""The bundled corpus: synthetic clinical sentences, and a concept that is private in them."""
+"""Bundled corpus: synthetic clinical sentences, and a concept private in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample corpus: synthetic clinical sentences, written by this package and made anew on every call.
+"""Synthetic clinical sentences, made anew on every call.
 
 No real person, patient or institution is meant. Names are combined at random, and every case is made up: a topic is
 drawn, then a patient, then a frame, and the frame's slots are filled with words of that topic.
@@ -6,25 +6,18 @@ drawn, then a patient, then a frame, and the frame's slots are filled with words
 
 from __future__ import annotations
 
-from itertools import chain
 from itertools import count as count_up
 from typing import Final
 
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
-from vecveil.samples.disclosures import DISCLOSURES
-from vecveil.samples.facts import case_facts
+from vecveil.samples.facts import Picker, imagine_case
+from vecveil.samples.frames import DISCLOSING, ROUTINE
 from vecveil.samples.lexicon import TOPICS
-from vecveil.samples.picker import Picker
-from vecveil.samples.rendering import render
-from vecveil.samples.routines import ROUTINES
-from vecveil.samples.sentence import SampleSentence
+from vecveil.samples.sentence import SampleSentence, render
 
 LARGEST_COUNT: Final = 100_000
 """The most sentences that are made: a bound at which fresh ones are still found at the first few attempts."""
-
-_DISCLOSING: Final = tuple(chain.from_iterable(DISCLOSURES.values()))
-_ROUTINE: Final = tuple(chain.from_iterable(ROUTINES.values()))
 
 
 def clinical_sentences(count: int = 3000, seed: int = 7) -> tuple[SampleSentence, ...]:
@@ -45,21 +38,21 @@ def clinical_sentences(count: int = 3000, seed: int = 7) -> tuple[SampleSentence
         raise InvalidInputError(f"count must be at most {LARGEST_COUNT}, got {count!r}")
     sentences: dict[str, SampleSentence] = {}
     for index in range(count):
-        frames = _DISCLOSING if _discloses(seed, index) else _ROUTINE
-        attempts = (_sentence(frames, Picker(f"{seed}/{index}/{attempt}")) for attempt in count_up())
+        frames = DISCLOSING if _discloses(seed, index) else ROUTINE
+        attempts = (_make_sentence(frames, Picker(f"{seed}/{index}/{attempt}")) for attempt in count_up())
         fresh = next(sentence for sentence in attempts if sentence.text not in sentences)
         sentences[fresh.text] = fresh
     return tuple(sentences.values())
 
 
 def _discloses(seed: int, index: int) -> bool:
-    # One of each two neighbours discloses, so the halves are even at any count; which one is drawn, so that taking
+    # One of each two neighbors discloses, so the halves are even at any count; which one is drawn, so that taking
     # every second sentence does not tell them apart.
     pair, place = divmod(index, 2)
     return Picker(f"{seed}/{pair}").number("disclosing place", 2) == place
 
 
-def _sentence(frames: tuple[str, ...], picker: Picker) -> SampleSentence:
+def _make_sentence(frames: tuple[str, ...], picker: Picker) -> SampleSentence:
     topic = picker.one("topic", TOPICS)
-    text, spans = render(picker.one("frame", frames), case_facts(topic, picker))
+    text, spans = render(picker.one("frame", frames), imagine_case(topic, picker))
     return SampleSentence(text=text, spans=spans, topic=topic.name)

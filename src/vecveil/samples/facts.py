@@ -1,13 +1,42 @@
-"""The facts of one imagined case, as the words that fill the slots of a frame."""
+"""Facts of one imagined case: the words that fill a frame's slots."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from vecveil.samples import everyday, people
-from vecveil.samples.picker import Picker
-from vecveil.samples.topic import Topic
+from vecveil.samples import everyday
+from vecveil.samples.lexicon import Topic
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Picker:
+    """Makes choices by the hash of a key and of what is being chosen.
+
+    They come out the same on every machine: the streams of random generators may change between versions, SHA-256 may
+    not. And since each choice has a name, a choice that is added later leaves the others as they were.
+    """
+
+    key: str
+
+    def number(self, what: str, size: int) -> int:
+        """Return a whole number from 0 to `size` (exclusive)."""
+        digest = hashlib.sha256(f"{self.key}/{what}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") % size
+
+    def one(self, what: str, options: Sequence[T]) -> T:
+        """Return one of `options`."""
+        return options[self.number(what, len(options))]
+
+    def two(self, what: str, options: Sequence[T]) -> tuple[T, T]:
+        """Return two different places of `options`."""
+        first = self.number(what, len(options))
+        step = 1 + self.number(f"other {what}", len(options) - 1)
+        return options[first], options[(first + step) % len(options)]
 
 
 @dataclass(frozen=True)
@@ -28,7 +57,7 @@ class Fact:
 Facts: TypeAlias = dict[str, Fact]
 
 
-def case_facts(topic: Topic, picker: Picker) -> Facts:
+def imagine_case(topic: Topic, picker: Picker) -> Facts:
     """Return a fact for every slot that a frame may have, all of them of one patient of `topic`."""
     female = topic.women_only or picker.one("female", (False, True))
     age = topic.youngest + picker.number("age", topic.oldest - topic.youngest + 1)
@@ -41,12 +70,12 @@ def case_facts(topic: Topic, picker: Picker) -> Facts:
 
 
 def _person(picker: Picker, *, female: bool, age: int) -> Facts:
-    first = picker.one("first name", people.WOMEN if female else people.MEN)
-    surname, doctor = picker.two("surname", people.SURNAMES)
+    first = picker.one("first name", everyday.WOMEN if female else everyday.MEN)
+    surname, doctor = picker.two("surname", everyday.SURNAMES)
     child, senior = age < 16, age > 65
-    relatives = people.RELATIVES_OF_SENIORS if senior else people.RELATIVES_OF_ADULTS
+    relatives = everyday.RELATIVES_OF_SENIORS if senior else everyday.RELATIVES_OF_ADULTS
     adult = Fact(surname, "NAME", lead="Ms. " if female else "Mr. ")
-    city, other_city = picker.two("city", people.CITIES)
+    city, other_city = picker.two("city", everyday.CITIES)
     return {
         "name": Fact(f"{first} {surname}", "NAME"),
         "first": Fact(first, "NAME"),
@@ -56,7 +85,7 @@ def _person(picker: Picker, *, female: bool, age: int) -> Facts:
         "gender": Fact("female" if female else "male", "SEX"),
         "he": Fact("she" if female else "he"),
         "his": Fact("her" if female else "his"),
-        "relative": Fact(picker.one("relative", people.RELATIVES_OF_CHILDREN if child else relatives)),
+        "relative": Fact(picker.one("relative", everyday.RELATIVES_OF_CHILDREN if child else relatives)),
         "city": Fact(city, "CITY"),
         "other_city": Fact(other_city, "CITY"),
     }

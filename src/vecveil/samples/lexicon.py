@@ -1,17 +1,49 @@
-"""The medical words of the sample corpus, by specialty."""
+"""Medical vocabulary of the sample corpus, by specialty."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from vecveil.samples.topic import Topic
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """The words that belong together, so that sentences of one topic resemble one another.
+
+    Attributes:
+        name: The specialty, as it stands before "ward" or "clinic".
+        specialist: Who practices it.
+        youngest: Age of the youngest patients.
+        oldest: Age of the oldest patients.
+        women_only: Whether all patients are women.
+        diseases: Each can follow "has" without an article.
+        symptoms: Each can follow "reports" without an article.
+        medications: Each can follow "takes".
+        tests: Singular; each can follow "results of the".
+        procedures: Singular; each can be booked.
+        measures: Singular; each can precede "was checked".
+        aids: Singular; each can be handed out.
+    """
+
+    name: str
+    specialist: str
+    youngest: int
+    oldest: int
+    women_only: bool = False
+    diseases: Words
+    symptoms: Words
+    medications: Words
+    tests: Words
+    procedures: Words
+    measures: Words
+    aids: Words
+
 
 TOPICS: Final = (
     Topic(
-        name="cardiology",
-        specialist="cardiologist",
-        youngest=44,
-        oldest=92,
+        name="cardiology", specialist="cardiologist", youngest=44, oldest=92,
         diseases=(
             "hypertension", "atrial fibrillation", "heart failure", "coronary artery disease", "aortic stenosis",
             "angina",
@@ -24,10 +56,7 @@ TOPICS: Final = (
         aids=("blood pressure cuff", "heart monitor", "pair of compression stockings"),
     ),
     Topic(
-        name="endocrinology",
-        specialist="endocrinologist",
-        youngest=20,
-        oldest=85,
+        name="endocrinology", specialist="endocrinologist", youngest=20, oldest=85,
         diseases=(
             "diabetes", "type 1 diabetes", "type 2 diabetes", "hypothyroidism", "Graves' disease", "Addison's disease",
         ),
@@ -39,10 +68,7 @@ TOPICS: Final = (
         aids=("glucose meter", "injection pen", "pair of padded shoes"),
     ),
     Topic(
-        name="orthopedics",
-        specialist="orthopedic surgeon",
-        youngest=28,
-        oldest=88,
+        name="orthopedics", specialist="orthopedic surgeon", youngest=28, oldest=88,
         diseases=(
             "osteoarthritis", "spinal stenosis", "sciatica", "scoliosis", "carpal tunnel syndrome", "plantar fasciitis",
         ),
@@ -54,10 +80,7 @@ TOPICS: Final = (
         aids=("walker", "knee brace", "pair of crutches", "wrist splint"),
     ),
     Topic(
-        name="pulmonology",
-        specialist="pulmonologist",
-        youngest=22,
-        oldest=86,
+        name="pulmonology", specialist="pulmonologist", youngest=22, oldest=86,
         diseases=(
             "asthma", "chronic obstructive pulmonary disease", "pneumonia", "pulmonary fibrosis", "bronchiectasis",
             "sleep apnea",
@@ -70,10 +93,7 @@ TOPICS: Final = (
         aids=("inhaler spacer", "nebulizer", "portable oxygen tank"),
     ),
     Topic(
-        name="pediatrics",
-        specialist="pediatrician",
-        youngest=2,
-        oldest=15,
+        name="pediatrics", specialist="pediatrician", youngest=2, oldest=15,
         diseases=("chickenpox", "croup", "otitis media", "whooping cough", "Kawasaki disease", "scarlet fever"),
         symptoms=("high fever", "ear pain", "noisy breathing", "itchy spots", "vomiting"),
         medications=("amoxicillin", "acetaminophen", "cetirizine"),
@@ -83,10 +103,7 @@ TOPICS: Final = (
         aids=("medicine dropper", "booster seat", "sticker chart"),
     ),
     Topic(
-        name="psychiatry",
-        specialist="psychiatrist",
-        youngest=18,
-        oldest=74,
+        name="psychiatry", specialist="psychiatrist", youngest=18, oldest=74,
         diseases=(
             "depression", "generalized anxiety disorder", "bipolar disorder", "schizophrenia", "panic disorder",
             "post-traumatic stress disorder",
@@ -99,10 +116,7 @@ TOPICS: Final = (
         aids=("sleep diary", "mood journal", "weighted blanket"),
     ),
     Topic(
-        name="oncology",
-        specialist="oncologist",
-        youngest=34,
-        oldest=86,
+        name="oncology", specialist="oncologist", youngest=34, oldest=86,
         diseases=(
             "lung cancer", "colon cancer", "pancreatic cancer", "multiple myeloma", "leukemia", "Hodgkin lymphoma",
         ),
@@ -114,10 +128,7 @@ TOPICS: Final = (
         aids=("soft headscarf", "infusion pump", "cooling cap"),
     ),
     Topic(
-        name="gastroenterology",
-        specialist="gastroenterologist",
-        youngest=20,
-        oldest=82,
+        name="gastroenterology", specialist="gastroenterologist", youngest=20, oldest=82,
         diseases=(
             "Crohn's disease", "ulcerative colitis", "celiac disease", "irritable bowel syndrome", "diverticulitis",
             "gastroesophageal reflux disease", "hepatitis C",
@@ -130,10 +141,7 @@ TOPICS: Final = (
         aids=("food diary", "wedge pillow", "heating pad"),
     ),
     Topic(
-        name="nephrology",
-        specialist="nephrologist",
-        youngest=28,
-        oldest=87,
+        name="nephrology", specialist="nephrologist", youngest=28, oldest=87,
         diseases=(
             "chronic kidney disease", "polycystic kidney disease", "nephrotic syndrome", "lupus nephritis",
             "nephrolithiasis",
@@ -146,10 +154,7 @@ TOPICS: Final = (
         aids=("fluid intake chart", "home dialysis kit", "bathroom scale"),
     ),
     Topic(
-        name="neurology",
-        specialist="neurologist",
-        youngest=19,
-        oldest=78,
+        name="neurology", specialist="neurologist", youngest=19, oldest=78,
         diseases=(
             "epilepsy", "migraine", "multiple sclerosis", "myasthenia gravis", "peripheral neuropathy", "narcolepsy",
         ),
@@ -161,10 +166,7 @@ TOPICS: Final = (
         aids=("headache diary", "medical alert bracelet", "ankle support"),
     ),
     Topic(
-        name="rheumatology",
-        specialist="rheumatologist",
-        youngest=25,
-        oldest=84,
+        name="rheumatology", specialist="rheumatologist", youngest=25, oldest=84,
         diseases=(
             "rheumatoid arthritis", "lupus", "gout", "psoriatic arthritis", "ankylosing spondylitis", "fibromyalgia",
         ),
@@ -176,10 +178,7 @@ TOPICS: Final = (
         aids=("jar opener", "thumb splint", "paraffin bath"),
     ),
     Topic(
-        name="dermatology",
-        specialist="dermatologist",
-        youngest=19,
-        oldest=79,
+        name="dermatology", specialist="dermatologist", youngest=19, oldest=79,
         diseases=("psoriasis", "eczema", "rosacea", "shingles", "vitiligo", "melanoma"),
         symptoms=("itching", "scaly patches", "facial flushing", "blistering", "dry skin"),
         medications=("hydrocortisone cream", "clobetasol", "isotretinoin", "valacyclovir"),
@@ -189,11 +188,7 @@ TOPICS: Final = (
         aids=("humidifier", "pair of cotton gloves", "tube of moisturizer"),
     ),
     Topic(
-        name="obstetrics",
-        specialist="obstetrician",
-        youngest=20,
-        oldest=44,
-        women_only=True,
+        name="obstetrics", specialist="obstetrician", youngest=20, oldest=44, women_only=True,
         diseases=(
             "preeclampsia", "gestational diabetes", "endometriosis", "placenta previa", "polycystic ovary syndrome",
         ),
@@ -205,10 +200,7 @@ TOPICS: Final = (
         aids=("maternity pillow", "breast pump", "support belt"),
     ),
     Topic(
-        name="geriatrics",
-        specialist="geriatrician",
-        youngest=68,
-        oldest=97,
+        name="geriatrics", specialist="geriatrician", youngest=68, oldest=97,
         diseases=(
             "Alzheimer's disease", "Parkinson's disease", "vascular dementia", "osteoporosis", "macular degeneration",
         ),

@@ -1,23 +1,20 @@
-"""Clients, veils and models put together."""
+"""The gateway: its settings, clients, veils and models."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from vecveil.core.checks import at_least, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.embedders.openai import from_spec
 from vecveil.service.clients import Client, Clients
-from vecveil.service.local import LocalUpstream
-from vecveil.service.policy import Policy
-from vecveil.service.refusal import RefusedError
-from vecveil.service.releasing import Releaser
+from vecveil.service.handler import ClientHandler
+from vecveil.service.messages import RefusedError
+from vecveil.service.release_queue import ReleaseQueue
 from vecveil.service.remote import RemoteUpstream
-from vecveil.service.tokens import TokenReader
-from vecveil.service.upstream import Upstream
+from vecveil.service.upstream import LocalUpstream, TokenReader, Upstream
 from vecveil.veil import Guard
 
 OPENAI = "https://api.openai.com/v1"
@@ -26,7 +23,7 @@ OPENAI_SPEC = "openai:"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a gateway is run.
+    """Settings of a gateway.
 
     Attributes:
         upstream: Address of an OpenAI-compatible server, up to and with `/v1`; None for the veil's own model, which is
@@ -34,7 +31,7 @@ class Settings:
         upstream_model: The model's name there; None for the veil's.
         upstream_key_env: Environment variable with the bearer key for it.
         timeout: Seconds to wait for it.
-        encoding: What arrays of tokens are encoded by, where a model here must read them as texts.
+        encoding: Encoding of arrays of tokens, where a model that is loaded here must read them as texts.
         body_bytes: Longest body of a request.
         held_bytes: Bodies that are read or answered at the same time, in bytes; more are turned away with 503.
     """
@@ -48,7 +45,12 @@ class Settings:
     held_bytes: int = 256 * 2**20
 
     def __post_init__(self) -> None:
-        at_least(self.held_bytes, at_least(self.body_bytes, 1, "body_bytes"), "held_bytes")
+        at_least(self.body_bytes, 1, "body_bytes")
+        if self.held_bytes < self.body_bytes:
+            raise InvalidInputError(
+                "held_bytes (--max-held) must be at least body_bytes (--max-body), "
+                f"got {self.held_bytes:,} and {self.body_bytes:,}"
+            )
         positive(self.timeout, "timeout")
         if self.upstream is not None and not self.upstream.startswith(("http://", "https://")):
             raise InvalidInputError(f"upstream must start with http:// or https://, got {self.upstream!r}")
@@ -56,57 +58,58 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Gateway:
-    """What answers requests.
+    """Answers the requests of clients.
 
     Attributes:
         clients: Who may ask.
-        policies: What each gets, by its name.
+        handlers: What answers each, by its name.
         settings: How it is run.
     """
 
     clients: Clients
-    policies: Mapping[str, Policy]
+    handlers: Mapping[str, ClientHandler]
     settings: Settings = field(default_factory=Settings)
 
     @classmethod
-    def of(cls, guard: Guard, clients: Clients, settings: Settings) -> Gateway:
-        """Return the gateway for a veil and its clients; the models that it needs are loaded now.
+    def for_clients(cls, clients: Clients, guard: Guard, settings: Settings) -> Gateway:
+        """Return the gateway for some clients; the models that it needs are loaded now.
 
         Args:
-            guard: The veil, budget, key and ledger of clients that have none of their own.
             clients: Who may ask.
+            guard: The veil, budget, key and ledger of clients that have none of their own.
             settings: How it is run.
         """
-        upstreams: dict[tuple[Any, ...], Upstream] = {}
-        releasers: dict[tuple[Any, ...], Releaser] = {}
-        policies = {}
+        upstreams: dict[tuple[str, str | None], Upstream] = {}
+        queues: dict[tuple[str, float], ReleaseQueue] = {}
+        handlers = {}
         for client in clients.known.values():
-            documents = _releaser(_guard(guard, client), releasers)
-            queries = _releaser(_query_guard(documents.guard, client), releasers)
-            veil = documents.guard.opened_veil
-            if settings.upstream_model is not None and veil.fingerprint != guard.opened_veil.fingerprint:
+            documents = _find_queue(_client_guard(guard, client), queues)
+            budget = client.query_epsilon, client.query_noise_ratio, client.query_paper_epsilon
+            queries = _find_queue(_at_budget(documents.guard, *budget), queues)
+            model = documents.guard.opened_veil.fingerprint
+            if settings.upstream_model is not None and model != guard.opened_veil.fingerprint:
                 raise InvalidInputError(
                     f"--upstream-model {settings.upstream_model!r} is one model, and the veil of client "
                     f"{client.name!r} is for another than the gateway's: run a gateway for each"
                 )
             address = _address(documents.guard, settings)
-            place = veil.fingerprint.digest(), address, documents.guard.protection.keyed
+            place = model.digest(), address
             if place not in upstreams:
-                upstreams[place] = _upstream(documents.guard, address, settings)
-            policies[client.name] = Policy(
+                upstreams[place] = _open_upstream(documents.guard, address, settings)
+            handlers[client.name] = ClientHandler(
                 client=client,
-                model=veil.fingerprint.model,
-                dimensions=veil.fingerprint.dimensions,
+                model=model.model,
+                dimensions=model.dimensions,
                 upstream=upstreams[place],
                 documents=documents,
                 queries=queries,
             )
-        for releaser in releasers.values():
-            releaser.guard.open_ledger()
-        return cls(clients=clients, policies=policies, settings=settings)
+        for queue in queues.values():
+            queue.guard.open_ledger()
+        return cls(clients=clients, handlers=handlers, settings=settings)
 
-    def policy(self, header: str | None) -> Policy:
-        """Return what the sender of an Authorization header gets.
+    def handler(self, header: str | None) -> ClientHandler:
+        """Return what answers the sender of an Authorization header.
 
         Raises:
             RefusedError: If no client has that key.
@@ -114,39 +117,32 @@ class Gateway:
         client = self.clients.find(header)
         if client is None:
             raise RefusedError(401, "the bearer key is missing or unknown", code="invalid_api_key")
-        return self.policies[client.name]
+        return self.handlers[client.name]
 
     async def close(self) -> None:
-        """Finish what is waiting, and give back what is held."""
-        for policy in self.policies.values():
-            await policy.documents.close()
-            await policy.queries.close()
-            await policy.upstream.close()
+        """Finish what is waiting, and close queues, connections and threads."""
+        for handler in self.handlers.values():
+            await handler.documents.close()
+            await handler.queries.close()
+            await handler.upstream.close()
 
 
-def _guard(guard: Guard, client: Client) -> Guard:
-    changes: dict[str, Any] = {}
+def _client_guard(guard: Guard, client: Client) -> Guard:
     if client.veil is not None:
-        changes |= {"veil": client.veil, "epsilon": None, "noise_ratio": None, "embedder": None}
-    return _at_budget(replace(guard, **changes) if changes else guard, client.epsilon, client.noise_ratio)
+        guard = replace(guard, veil=client.veil, epsilon=None, noise_ratio=None, paper_epsilon=None, embedder=None)
+    return _at_budget(guard, client.epsilon, client.noise_ratio, client.paper_epsilon)
 
 
-def _query_guard(guard: Guard, client: Client) -> Guard:
-    return _at_budget(guard, client.query_epsilon, client.query_noise_ratio)
-
-
-def _at_budget(guard: Guard, epsilon: float | None, noise_ratio: float | None) -> Guard:
-    if epsilon is None and noise_ratio is None:
+def _at_budget(guard: Guard, epsilon: float | None, noise_ratio: float | None, paper_epsilon: float | None) -> Guard:
+    if epsilon is None and noise_ratio is None and paper_epsilon is None:
         return guard
-    return replace(guard, epsilon=epsilon, noise_ratio=noise_ratio)
+    return replace(guard, epsilon=epsilon, noise_ratio=noise_ratio, paper_epsilon=paper_epsilon)
 
 
-def _releaser(guard: Guard, known: dict[tuple[Any, ...], Releaser]) -> Releaser:
-    """Return the one releaser of a veil at a budget: what waits for it is recorded together."""
-    place = guard.opened_veil.digest(), guard.protection.epsilon
-    if place not in known:
-        known[place] = Releaser(guard)
-    return known[place]
+def _find_queue(guard: Guard, known: dict[tuple[str, float], ReleaseQueue]) -> ReleaseQueue:
+    """Return the one queue of a veil at a budget: all requests that wait for it are recorded together."""
+    release = guard.release
+    return known.setdefault((release.veil, release.mechanism.epsilon), ReleaseQueue(guard))
 
 
 def _address(guard: Guard, settings: Settings) -> str | None:
@@ -159,14 +155,13 @@ def _address(guard: Guard, settings: Settings) -> str | None:
     return named or os.environ.get("OPENAI_BASE_URL") or OPENAI
 
 
-def _upstream(guard: Guard, address: str | None, settings: Settings) -> Upstream:
+def _open_upstream(guard: Guard, address: str | None, settings: Settings) -> Upstream:
     if address is None:
-        return LocalUpstream(guard.model, keyed=guard.protection.keyed, decode=TokenReader(settings.encoding))
+        return LocalUpstream(guard.model, TokenReader(settings.encoding))
     return RemoteUpstream(
-        address,
+        url=address,
         model=settings.upstream_model or guard.opened_veil.fingerprint.model,
         key=os.environ.get(settings.upstream_key_env),
-        dimensions=guard.dimensions,
-        normalised=guard.opened_veil.fingerprint.normalised,
+        check=guard.release.check,
         timeout=settings.timeout,
     )

@@ -1,16 +1,16 @@
-"""What is asked of the gateway, and what it answers."""
+"""Messages of the gateway: requests, answers and refusals in OpenAI's form."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from vecveil.service.refusal import RefusedError
+from starlette.responses import JSONResponse
 
 MOST_INPUTS = 2048
 """OpenAI's own limit."""
@@ -18,6 +18,41 @@ MOST_INPUTS = 2048
 Text = Annotated[str, Field(min_length=1)]
 Token = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 Tokens = Annotated[list[Token], Field(min_length=1, max_length=8192, fail_fast=True)]
+
+
+class RefusedError(Exception):
+    """A request is refused; nothing of the request is repeated.
+
+    Args:
+        status: HTTP status.
+        message: A sentence that names what is wrong and shows nothing of a text, a vector or a key.
+        param: The field at fault.
+        code: A word that programs can compare.
+        headers: Further headers of the answer, such as when to ask again.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.param, self.code, self.headers = status, param, code, headers or {}
+
+    def response(self) -> JSONResponse:
+        """Return the answer to the client."""
+        kind = "invalid_request_error" if self.status < 500 else "api_error"
+        facts = {"message": str(self), "type": kind, "param": self.param, "code": self.code}
+        return JSONResponse({"error": facts}, self.status, headers=self.headers)
+
+
+def invalid(param: str | None, message: str) -> RefusedError:
+    """Return the refusal of a wrong value."""
+    return RefusedError(400, message, param=param, code="invalid_value")
 
 
 class EmbeddingRequest(BaseModel):
@@ -57,20 +92,20 @@ class EmbeddingRequest(BaseModel):
 def read_request(body: bytes) -> EmbeddingRequest:
     """Return the request in `body`, or refuse it with the name of the field at fault."""
     try:
-        found = EmbeddingRequest.model_validate_json(body)
+        request = EmbeddingRequest.model_validate_json(body)
     except ValidationError as error:
         # The details of an error show the input, so only its place and its kind are passed on.
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         if first["type"] == "json_invalid":
             raise RefusedError(400, "the body is no valid JSON", code="invalid_json") from None
         param = str(first["loc"][0]) if first["loc"] else None
-        raise RefusedError(400, _why(param, first["type"]), param=param, code="invalid_value") from None
-    if any(not text.strip() for text in found.inputs if isinstance(text, str)):
-        raise RefusedError(400, "input must not hold an empty text", param="input", code="invalid_value")
-    return found
+        raise invalid(param, _explain(param, first["type"])) from None
+    if any(not text.strip() for text in request.inputs if isinstance(text, str)):
+        raise invalid("input", "input must not hold an empty text")
+    return request
 
 
-def _why(param: str | None, kind: str) -> str:
+def _explain(param: str | None, kind: str) -> str:
     if param is None:
         return "the body must be a JSON object"
     if kind == "missing":
@@ -80,7 +115,7 @@ def _why(param: str | None, kind: str) -> str:
     return f"{param} has a wrong value or type ({kind})"
 
 
-def answer(rows: NDArray[Any], *, model: str, encoding: str | None, tokens: int) -> bytes:
+def write_answer(rows: NDArray[Any], *, model: str, encoding: str | None, tokens: int) -> bytes:
     """Return the answer to a request, as JSON.
 
     Args:
@@ -90,15 +125,75 @@ def answer(rows: NDArray[Any], *, model: str, encoding: str | None, tokens: int)
         tokens: How many tokens were read.
     """
     numbers = np.ascontiguousarray(rows, dtype="<f4")
-    written: list[Any] = [*numbers]
+    vectors: list[Any] = [*numbers]
     if encoding == "base64":
-        written = [base64.b64encode(row).decode("ascii") for row in numbers]
+        vectors = [base64.b64encode(row).decode("ascii") for row in numbers]
     return orjson.dumps(
         {
             "object": "list",
-            "data": [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(written)],
+            "data": [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(vectors)],
             "model": model,
             "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
         },
         option=orjson.OPT_SERIALIZE_NUMPY,
     )
+
+
+class ErrorFacts(BaseModel):
+    """Facts of a refusal."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class Error(BaseModel):
+    """A refusal in OpenAI's form."""
+
+    error: ErrorFacts
+
+
+class Embedding(BaseModel):
+    """A protected vector."""
+
+    object: str
+    index: int
+    embedding: list[float] | str
+
+
+class Usage(BaseModel):
+    """How much the model read."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class EmbeddingList(BaseModel):
+    """Protected vectors, in the order of the inputs."""
+
+    object: str
+    data: list[Embedding]
+    model: str
+    usage: Usage
+
+
+class Model(BaseModel):
+    """A model that can be asked for."""
+
+    id: str
+    object: str = "model"
+    created: int = 0
+    owned_by: str = "vecveil"
+
+
+class ModelList(BaseModel):
+    """All models that can be asked for."""
+
+    object: str = "list"
+    data: list[Model]
+
+
+def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return how the OpenAPI page documents refusals with these statuses."""
+    return {status: {"model": Error} for status in statuses}

@@ -1,79 +1,67 @@
-"""A model behind another OpenAI-compatible server."""
+"""Clean vectors from another OpenAI-compatible server."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
-import numpy as np
 import orjson
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.errors import EndpointError
-from vecveil.embedders.answer import read_answer
-from vecveil.service.refusal import RefusedError
-from vecveil.service.upstream import Answer, contents_of
-from vecveil.veil.records import vector_contents
+from vecveil.core.errors import VecveilError
+from vecveil.embedders.openai import read_answer
+from vecveil.service.messages import RefusedError
+from vecveil.service.upstream import CleanVectors, digest_inputs
 
 HOST = "the upstream server"
 
 
+@dataclass(kw_only=True, eq=False)
 class RemoteUpstream:
     """Passes inputs on, tokens as tokens, and reads the clean vectors that come back.
 
-    Args:
+    Attributes:
         url: Address up to and with `/v1`.
         model: The model's name there.
         key: Bearer key there; None sends none.
-        dimensions: Length of the vectors that the veil is for.
-        normalised: Whether they have length one.
+        check: Raises unless vectors can be those of the veil's model.
         timeout: Seconds to wait for an answer.
         connections: Most connections at once.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        model: str,
-        key: str | None,
-        dimensions: int,
-        normalised: bool = True,
-        timeout: float = 60.0,
-        connections: int = 256,
-    ) -> None:
-        self._url, self._model, self._dimensions = f"{url.rstrip('/')}/embeddings", model, dimensions
-        self._headers = {"Content-Type": "application/json"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._normalised, self._timeout, self._connections = normalised, timeout, connections
-        self._session: aiohttp.ClientSession | None = None
+    url: str
+    model: str
+    key: str | None = field(repr=False)
+    check: Callable[[Embeddings], Embeddings]
+    timeout: float = 60.0
+    connections: int = 256
+    _session: aiohttp.ClientSession | None = field(init=False, default=None)
 
-    async def embed(self, inputs: list[str] | list[list[int]]) -> Answer:
+    async def embed(self, inputs: list[str] | list[list[int]]) -> CleanVectors:
         """Return the vectors of texts, or of arrays of tokens."""
-        asked = orjson.dumps({"input": inputs, "model": self._model, "encoding_format": "base64"})
-        status, headers, content = await self._posted(asked)
+        asked = orjson.dumps({"input": inputs, "model": self.model, "encoding_format": "base64"})
+        status, headers, content = await self._post(asked)
         if status != HTTPStatus.OK:
-            raise _passed_on(status, headers)
+            raise _translate_refusal(status, headers)
         try:
             body = orjson.loads(content)
             entries = [SimpleNamespace(**entry) for entry in body["data"]]
-            vectors = read_answer(
-                SimpleNamespace(data=entries), rows=len(inputs), dimensions=self._dimensions, host=HOST
-            )
-            _require_length(vectors, normalised=self._normalised)
-        except (EndpointError, KeyError, TypeError, ValueError):
+            vectors = read_answer(SimpleNamespace(data=entries), rows=len(inputs), dimensions=None, host=HOST)
+            vectors = self.check(vectors)
+        except (VecveilError, KeyError, TypeError, ValueError):
             raise RefusedError(502, f"{HOST} answered with something else", code="upstream_error") from None
-        return Answer(vectors=vectors, contents=contents_of(inputs), seen=vector_contents(vectors), tokens=_used(body))
+        return CleanVectors(vectors=vectors, contents=digest_inputs(inputs), tokens=_read_usage(body))
 
-    async def _posted(self, asked: bytes) -> tuple[int, Mapping[str, str], bytes]:
+    async def _post(self, asked: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        url = f"{self.url.rstrip('/')}/embeddings"
         for last in (False, True):
             try:
-                async with self._opened().post(self._url, data=asked, allow_redirects=False) as found:
-                    return found.status, found.headers, await found.read()
+                async with self._open_session().post(url, data=asked, allow_redirects=False) as answer:
+                    return answer.status, answer.headers, await answer.read()
             except TimeoutError:
                 raise RefusedError(504, f"{HOST} did not answer in time", code="upstream_timeout") from None
             except aiohttp.ClientError:
@@ -87,33 +75,27 @@ class RemoteUpstream:
         if self._session is not None:
             await self._session.close()
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         # It belongs to the event loop that it is made in, and there is none yet when a gateway is put together.
         if self._session is None:
+            bearer = {"Authorization": f"Bearer {self.key}"} if self.key else {}
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections),
-                timeout=aiohttp.ClientTimeout(total=self._timeout),
+                connector=aiohttp.TCPConnector(limit=self.connections),
+                timeout=aiohttp.ClientTimeout(total=self.timeout),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                headers=self._headers,
+                headers={"Content-Type": "application/json", **bearer},
             )
         return self._session
 
 
-def _require_length(vectors: Embeddings, *, normalised: bool) -> None:
-    """Raise unless the vectors have the length of the veil's model's; a vector of zeros is none."""
-    lengths = np.linalg.norm(vectors, axis=1)
-    if not (lengths > 0).all() or (normalised and not (np.abs(lengths - 1) < 0.01).all()):
-        raise EndpointError("vectors of another length")
-
-
-def _used(body: dict[str, Any]) -> int:
+def _read_usage(body: dict[str, Any]) -> int:
     usage = body.get("usage")
     used = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     return used if type(used) is int and used >= 0 else 0
 
 
-def _passed_on(status: int, headers: Mapping[str, str]) -> RefusedError:
-    """Return the refusal of the upstream for our client: its kind, and none of its words, which may hold the input."""
+def _translate_refusal(status: int, headers: Mapping[str, str]) -> RefusedError:
+    """Return the upstream's refusal for our client: its kind, and none of its words, which may hold the input."""
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         again = headers.get("retry-after", "")
         return RefusedError(

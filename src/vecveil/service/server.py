@@ -1,4 +1,4 @@
-"""Running the gateway."""
+"""The server that runs the gateway."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import uvicorn
 from vecveil.core.errors import InvalidInputError
 from vecveil.service.app import create_app
 from vecveil.service.clients import Clients
-from vecveil.service.figures import LOGGER, JsonLines
 from vecveil.service.gateway import Gateway
+from vecveil.service.request_log import LOGGER, JsonLines
 
-PATIENCE = 10
-"""Seconds over the upstream's that requests in work may take to end when the gateway is asked to stop."""
+STOP_SECONDS = 10
+"""Time beyond the upstream's that requests in work may take when the gateway is asked to stop."""
 
 KEEP_ALIVE = 75
 """Seconds that an idle connection is kept: longer than clients keep theirs, or one asks just as it is closed."""
@@ -51,22 +51,19 @@ def serve(gateway: Gateway, *, host: str, port: int) -> None:
     LOGGER.addHandler(lines)
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port), family=_family(host), backlog=2048)
+        listening = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise InvalidInputError(f"can't listen on {host}, port {port}: {error.strerror or error}") from None
     port = listening.getsockname()[1]
-    LOGGER.info("serving", extra={"facts": {"host": host, "port": port, "clients": sorted(gateway.policies)}})
+    LOGGER.info("serving", extra={"facts": {"host": host, "port": port, "clients": sorted(gateway.handlers)}})
     config = uvicorn.Config(
         create_app(gateway),
         access_log=False,
         log_config=None,
-        timeout_graceful_shutdown=int(gateway.settings.timeout) + PATIENCE,
+        timeout_graceful_shutdown=int(gateway.settings.timeout) + STOP_SECONDS,
         timeout_keep_alive=KEEP_ALIVE,
         server_header=False,
     )
     uvicorn.Server(config).run(sockets=[listening])
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET

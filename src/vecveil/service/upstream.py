@@ -1,36 +1,44 @@
-"""Where the gateway gets clean vectors from."""
+"""Sources of clean vectors: a model here, or a protocol."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import json_digest, text_digest
+from vecveil.core.errors import VecveilError
+from vecveil.embedders import Embedder
+from vecveil.service.messages import RefusedError, invalid
+from vecveil.veil.embedding import embed_texts
+
+TABLE_SECONDS = 20.0
+"""Time to wait for the table of an encoding, which is fetched from the network once."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class CleanVectors:
     """Clean vectors of some inputs.
 
     Attributes:
         vectors: One row per input.
         contents: A digest of each input, by which the ledger knows it.
-        seen: Digests of what keyed noise depends on.
         tokens: How many tokens the model read.
     """
 
     vectors: Embeddings
     contents: Sequence[bytes]
-    seen: Sequence[bytes]
     tokens: int
 
 
 class Upstream(Protocol):
     """A model behind the gateway."""
 
-    async def embed(self, inputs: list[str] | list[list[int]]) -> Answer:
+    async def embed(self, inputs: list[str] | list[list[int]]) -> CleanVectors:
         """Return the vectors of texts, or of arrays of tokens.
 
         Raises:
@@ -39,10 +47,88 @@ class Upstream(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give back what it holds."""
+        """Close connections and threads."""
         ...
 
 
-def contents_of(inputs: list[str] | list[list[int]]) -> list[bytes]:
+def digest_inputs(inputs: list[str] | list[list[int]]) -> list[bytes]:
     """Return a digest of each input."""
     return [text_digest(one) if isinstance(one, str) else bytes.fromhex(json_digest({"tokens": one})) for one in inputs]
+
+
+class LocalUpstream:
+    """Embeds texts with a model that is loaded here.
+
+    Args:
+        model: The veil's model.
+        tokens: Turns arrays of tokens into texts.
+    """
+
+    def __init__(self, model: Embedder, tokens: TokenReader) -> None:
+        self._model, self._tokens = model, tokens
+        # Models use all cores by themselves, and are not made to be called by two threads at once.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="model")
+
+    async def embed(self, inputs: list[str] | list[list[int]]) -> CleanVectors:
+        """Return the vectors of texts, or of arrays of tokens that are turned into texts first."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._embed, inputs)
+
+    async def close(self) -> None:
+        """Let the thread end."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _embed(self, inputs: list[str] | list[list[int]]) -> CleanVectors:
+        texts = [one if isinstance(one, str) else self._tokens.decode(one) for one in inputs]
+        try:
+            vectors = embed_texts(self._model, texts)
+        except VecveilError:
+            # The message may hold parts of a text.
+            raise RefusedError(500, "the model could not embed the input", code="model_error") from None
+        return CleanVectors(vectors=vectors, contents=digest_inputs(texts), tokens=self._count_tokens(texts))
+
+    def _count_tokens(self, texts: list[str]) -> int:
+        tokenizer = getattr(getattr(self._model, "pipeline", None), "tokenizer", None)
+        if tokenizer is None:
+            return sum(len(text.split()) for text in texts)
+        return sum(map(len, tokenizer(texts, add_special_tokens=True, truncation=True)["input_ids"]))
+
+
+class TokenReader:
+    """Turns arrays of tokens into texts.
+
+    Args:
+        encoding: Name of their encoding in tiktoken.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._name = encoding
+
+    def decode(self, tokens: list[int]) -> str:
+        """Return the text of some tokens.
+
+        Raises:
+            RefusedError: If they are no tokens or no text, or the table of the encoding is not available.
+        """
+        if self._encoding is None:
+            message = f"the gateway could not get the table of {self._name} to read tokens by: send texts"
+            raise RefusedError(400, message, param="input", code="tokens_unsupported")
+        try:
+            text: str = self._encoding.decode(tokens)
+        except (KeyError, ValueError, OverflowError):
+            raise invalid("input", "input holds tokens that are none") from None
+        if not text.strip():
+            raise invalid("input", "input must not hold an empty text")
+        return text
+
+    @cached_property
+    def _encoding(self) -> Any:
+        """The table, or None where it is not available; tried once, since the model waits meanwhile."""
+        import tiktoken
+
+        thread = ThreadPoolExecutor(1, thread_name_prefix="tokens")
+        try:
+            return thread.submit(tiktoken.get_encoding, self._name).result(TABLE_SECONDS)
+        except Exception:  # noqa: BLE001  # networks fail in as many ways as there are networks
+            return None
+        finally:
+            thread.shutdown(wait=False)

@@ -1,23 +1,20 @@
 """Shapes: where the noise goes, and the learners that find it out."""
 
-from vecveil.shapes.attacker import Attacker, DifferentiableAttack
-from vecveil.shapes.corpus import LabelledCorpus, WordedVectors
-from vecveil.shapes.learner import AdversarialLearner, CorpusLearner, FittedShape, ShapeLearner
-from vecveil.shapes.pairs import ContrastPairs
+from vecveil.shapes.evidence import Attacker, ContrastPairs, DifferentiableAttack, Evidence, LabeledEmbeddings
+from vecveil.shapes.learner import AttackLearner, FittedShape, ShapeLearner
 from vecveil.shapes.registry import SHAPE_LEARNERS, build_learner
 from vecveil.shapes.shape import NoiseShape
 
 __all__ = [
     "SHAPE_LEARNERS",
-    "AdversarialLearner",
+    "AttackLearner",
     "Attacker",
     "ContrastPairs",
-    "CorpusLearner",
     "DifferentiableAttack",
+    "Evidence",
     "FittedShape",
-    "LabelledCorpus",
+    "LabeledEmbeddings",
     "NoiseShape",
     "ShapeLearner",
-    "WordedVectors",
     "build_learner",
 ]

@@ -1,4 +1,4 @@
-"""Leave out what an attack reads from, in rounds: train one on the release so far, follow its gradients, repeat."""
+"""Leave out what a trained attack reads from, round after round."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, not_negative, one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.attacker import Attacker
-from vecveil.shapes.canonical import Canonical, analyse
-from vecveil.shapes.corpus import LabelledCorpus
-from vecveil.shapes.erasure import erasing, most_directions
-from vecveil.shapes.guidance import gradient_moment, leading, learned_rows, read_and_guessed
+from vecveil.shapes.attack_gradients import gradient_moment, leading_directions, read_held_out, training_rows
+from vecveil.shapes.canonical import Canonical, find_word_directions
+from vecveil.shapes.erasure import corpus_center, erase, most_directions
+from vecveil.shapes.evidence import Attacker, Evidence, LabeledEmbeddings
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.pairs import ContrastPairs
 
 Start = Literal["nothing", "canonical"]
 
@@ -66,34 +64,24 @@ class AttackGuided:
             at_least(getattr(self, name), 1, name)
         not_negative(self.noise, "noise")
 
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        attacker: Attacker | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with what the first and the last attack read: each of the release before its own round."""
-        if attacker is None:
-            raise InvalidInputError("the shape 'attack-guided' looks through an attack, got no attacker")
-        if attacker.vectors.shape[1] != pairs.dimensions:
-            raise InvalidInputError(
-                f"the attacker's vectors must have {pairs.dimensions} dimensions, got {attacker.vectors.shape[1]}"
-            )
-        self._check_total(pairs.dimensions)
+        corpus = evidence.corpus
+        self._check_total(evidence.pairs.dimensions)
         if find_spec("torch") is None:
             raise MissingExtraError("torch", "models")
-        centre = np.asarray(attacker.vectors.mean(axis=0, dtype=np.float64))
-        left_out, recalls, done = self._first(attacker), list[float](), 0
+        attacker = evidence.attacker(self.attack, self.attack_settings, rng)
+        center = corpus_center(corpus)
+        left_out, recalls, done = self._first(corpus, attacker), list[float](), 0
         for _ in range(self.rounds):
-            released = self._released(attacker.vectors, left_out, centre, rng)
+            released = self._release(corpus.vectors, left_out, center, rng)
             attack = attacker.train(released, rng, progress=progress)
-            recall, guessed = read_and_guessed(attacker, attack, released)
+            recall, guessed, _ = read_held_out(corpus, attacker, attack, released)
             recalls.append(recall)
             if recall <= guessed:
                 break
-            found = leading(gradient_moment(attacker, attack, released, rng), left_out, self.directions)
+            moment = gradient_moment(corpus, attacker, attack, released, rng)
+            found = leading_directions(moment, left_out, self.directions)
             left_out, _ = np.linalg.qr(np.column_stack([left_out, found]))
             done += 1
         if not left_out.shape[1]:
@@ -108,7 +96,7 @@ class AttackGuided:
             "recall_last": recalls[-1],
             "recall_by_guessing": guessed,
         }
-        return FittedShape(shape=erasing(left_out, centre=centre), facts=facts)
+        return FittedShape(shape=erase(left_out, center=center), facts=facts)
 
     def _check_total(self, dimensions: int) -> None:
         first = self.start_directions if self.start == "canonical" else 0
@@ -119,19 +107,19 @@ class AttackGuided:
                 f"{self.rounds} rounds of {self.directions}, {total} in all"
             )
 
-    def _first(self, attacker: Attacker) -> Matrix:
+    def _first(self, corpus: LabeledEmbeddings, attacker: Attacker) -> Matrix:
         """Return what is left out before the first round, as orthonormal columns."""
         if self.start == "nothing":
-            return np.zeros((attacker.vectors.shape[1], 0))
-        rows = np.flatnonzero(learned_rows(attacker)).tolist()
-        learned = LabelledCorpus(vectors=attacker.vectors[rows], words=tuple(attacker.words[row] for row in rows))
-        found = analyse(learned, ridge=Canonical.ridge, rarest=Canonical.rarest)
+            return np.zeros((corpus.vectors.shape[1], 0))
+        rows = np.flatnonzero(training_rows(corpus, attacker)).tolist()
+        part = LabeledEmbeddings(vectors=corpus.vectors[rows], words=[corpus.words[row] for row in rows])
+        found = find_word_directions(part, ridge=Canonical.ridge, rarest=Canonical.rarest)
         return np.asarray(np.linalg.qr(found.directions[:, : self.start_directions])[0])
 
-    def _released(self, vectors: Embeddings, left_out: Matrix, centre: Vector, rng: np.random.Generator) -> Embeddings:
-        """Return the vectors with the centre along what is left out, and noise along the rest."""
+    def _release(self, vectors: Embeddings, left_out: Matrix, center: Vector, rng: np.random.Generator) -> Embeddings:
+        """Return the vectors with the center along what is left out, and noise along the rest."""
         dimensions, count = left_out.shape
         length = self.noise * float(np.median(np.linalg.norm(vectors, axis=1)))
-        moved = vectors - centre + rng.standard_normal(vectors.shape) * (length / np.sqrt(dimensions - count))
+        noisy = vectors - center + rng.standard_normal(vectors.shape) * (length / np.sqrt(dimensions - count))
         # In double precision: an attack can blow up what rounding leaves along a direction that is left out.
-        return np.asarray(centre + moved - (moved @ left_out) @ left_out.T)
+        return np.asarray(center + noisy - (noisy @ left_out) @ left_out.T)

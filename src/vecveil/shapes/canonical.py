@@ -1,4 +1,4 @@
-"""Leave out the directions that tell most about which sensitive words are there, in closed form."""
+"""Leave out the directions that tell most of sensitive words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.checks import at_least, fraction, not_negative, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.affordable import affordable
-from vecveil.shapes.apart import Apart, apart_from_concept
-from vecveil.shapes.corpus import WordedVectors, WordTable
-from vecveil.shapes.erasure import erasing, most_directions, required
+from vecveil.shapes.concept_free_reference import ConceptFreeReference
+from vecveil.shapes.erasure import corpus_center, count_affordable, erase, most_directions
+from vecveil.shapes.evidence import Evidence, LabeledEmbeddings
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.pairs import ContrastPairs
 
 ROUNDING = 1e-6
 """Directions that tell less than this, over the first, are rounding: there are no more than words, or dimensions."""
@@ -52,7 +50,6 @@ class Canonical:
     rarest: int = 2
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    reads_corpus: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         at_least(self.directions, 0, "directions")
@@ -61,39 +58,31 @@ class Canonical:
         not_negative(self.cost, "cost")
         at_least(self.rarest, 1, "rarest")
 
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        corpus: WordedVectors | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how much of the words and of everything else went with the directions."""
         del rng, progress
-        known = required(corpus, pairs, "canonical")
-        apart = apart_from_concept(known, pairs) if self.cost else None
-        found = analyse(known, ridge=self.ridge, rarest=self.rarest, apart=apart, cost=self.cost)
-        centre = np.asarray(known.vectors, dtype=np.float64).mean(axis=0)
-        most = most_directions(pairs.dimensions)
+        corpus, dimensions = evidence.corpus, evidence.pairs.dimensions
+        texts = ConceptFreeReference.from_evidence(evidence) if self.cost else None
+        found = find_word_directions(corpus, ridge=self.ridge, rarest=self.rarest, texts=texts, cost=self.cost)
+        most = most_directions(dimensions)
         if self.directions > most:
             raise InvalidInputError(
-                f"of {pairs.dimensions} directions at most {most} can be left out, got directions {self.directions}"
+                f"of {dimensions} directions at most {most} can be left out, got directions {self.directions}"
             )
         given = found.directions[:, : self.directions or most]
-        count = given.shape[1] if self.directions else affordable(given, self.keep, known, pairs)
+        count = given.shape[1] if self.directions else count_affordable(given, self.keep, evidence)
         facts = {
             "directions": float(count),
             "directions_of_words": float(found.directions.shape[1]),
-            "share_of_what_they_tell": float(found.words[:count].sum()),
+            "share_of_words": float(found.words[:count].sum()),
         }
-        if apart is not None:
+        if texts is not None:
             facts["share_of_everything_else"] = float(found.rest[:count].sum())
-        return FittedShape(shape=erasing(given[:, :count], centre=centre), facts=facts)
+        return FittedShape(shape=erase(given[:, :count], center=corpus_center(corpus)), facts=facts)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Analysis:
+class WordDirections:
     """The directions by which words can be told, the first to leave out first.
 
     Attributes:
@@ -107,9 +96,14 @@ class Analysis:
     rest: Vector
 
 
-def analyse(
-    corpus: WordedVectors, *, ridge: float, rarest: int = 1, apart: Apart | None = None, cost: float = 0.0
-) -> Analysis:
+def find_word_directions(
+    corpus: LabeledEmbeddings,
+    *,
+    ridge: float,
+    rarest: int = 1,
+    texts: ConceptFreeReference | None = None,
+    cost: float = 0.0,
+) -> WordDirections:
     """Return the directions of a corpus by which its words can be told.
 
     With S the covariance of the vectors and M their covariances with the words, each word scaled to unit variance, the
@@ -119,32 +113,32 @@ def analyse(
     the eigenvectors of the one, as a share of its total, less `cost` times the other: no other directions of that span
     gain more; with a ridge, as readers see it who pay for long weights (docs/shape-proofs.md).
     """
-    present = WordTable.of(corpus).common(rarest)
+    present = corpus.common_words(rarest)
     if not present.shape[1]:
         raise InvalidInputError("no text of the corpus holds a sensitive word, so there is nothing to leave out")
     vectors = np.asarray(corpus.vectors, dtype=np.float64)
-    centred = vectors - vectors.mean(axis=0)
-    spread, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+    centered = vectors - vectors.mean(axis=0)
+    spread, axes = np.linalg.eigh(centered.T @ centered / len(centered))
     level = float(spread.mean())
     if level <= 0:
         raise InvalidInputError("all vectors of the corpus are the same, so nothing can be learned from them")
     root = np.sqrt(np.maximum(spread, 0) + ridge * level)
     frequencies = present.mean(axis=0)
     scales = np.sqrt(np.maximum(frequencies * (1 - frequencies), 1e-12))
-    means = centred.T @ (present - frequencies) / len(centred) / scales
+    means = centered.T @ (present - frequencies) / len(centered) / scales
     readable, tells, _ = np.linalg.svd((axes / root).T @ means, full_matrices=False)
     enough = tells > ROUNDING * max(float(tells[0]), ROUNDING)
     readable, words = readable[:, enough], tells[enough] ** 2 / (tells[enough] ** 2).sum()
     told = np.diag(words)
     costs = np.zeros_like(told)
-    if apart is not None:
-        everything = (axes / root).T @ apart.covariance()
+    if texts is not None:
+        everything = (axes / root).T @ texts.covariance()
         held = readable.T @ everything
         costs = held @ held.T / (everything**2).sum()
     _, turned = np.linalg.eigh(told - cost * costs)
     # The most worth leaving out first.
     turned = turned[:, ::-1]
-    return Analysis(
+    return WordDirections(
         directions=np.asarray((axes * root) @ (readable @ turned)),
         words=np.einsum("ij,ik,kj->j", turned, told, turned),
         rest=np.einsum("ij,ik,kj->j", turned, costs, turned),

@@ -1,4 +1,4 @@
-"""Noise along the directions in which the concept moves vectors: rotated, in closed form."""
+"""Noise along the directions in which the concept moves vectors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import fraction, one_of, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.corpus import WordedVectors
-from vecveil.shapes.erasure import required
+from vecveil.shapes.evidence import ContrastPairs, Evidence
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.normalisation import Normalisation, variances_from_weights
-from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
+from vecveil.shapes.variances import Normalization, variances_from_weights
 
 Cost = Literal["none", "corpus"]
 
@@ -36,41 +34,32 @@ class Difference:
             of the corpus differ there, which is how much it disturbs their similarities.
         ridge: Added to the variance of every direction of the corpus where `cost` is `corpus`, over the mean variance:
             noise where texts hardly differ is cheap, but not free.
-        normalise: How weights become variances.
+        normalize: How weights become variances.
         floor: Smallest variance (the paper's δ).
     """
 
     cost: Cost = "none"
     ridge: float = 0.1
-    normalise: Normalisation = "trace"
+    normalize: Normalization = "trace"
     floor: float = 0.1
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    reads_corpus: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         one_of(self.cost, get_args(Cost), "cost")
         positive(self.ridge, "ridge")
-        one_of(self.normalise, get_args(Normalisation), "normalisation")
+        one_of(self.normalize, get_args(Normalization), "normalization")
         fraction(self.floor, "floor")
 
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        corpus: WordedVectors | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how few directions the concept moves vectors along."""
         del rng, progress
-        known = required(corpus, pairs, "difference")
-        moment = second_moment(pairs)
+        moment = second_moment(evidence.pairs)
         sizes, axes = principal_axes(moment)
         weights = np.sqrt(sizes)
         if self.cost == "corpus":
-            weights, axes = principal_axes(costed(moment, _cost(known.vectors, ridge=self.ridge)))
-        variances = variances_from_weights(weights, normalise=self.normalise, floor=self.floor)
+            weights, axes = principal_axes(weigh_by_cost(moment, _cost(evidence.corpus.vectors, ridge=self.ridge)))
+        variances = variances_from_weights(weights, normalize=self.normalize, floor=self.floor)
         facts = {
             "top_tenth_share": float(sizes[: max(1, sizes.size // 10)].sum() / sizes.sum()),
             "effective_directions": effective_directions(sizes),
@@ -98,15 +87,15 @@ def effective_directions(sizes: Vector) -> float:
     return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
-def costed(moment: Matrix, cost: Matrix) -> Matrix:
+def weigh_by_cost(moment: Matrix, cost: Matrix) -> Matrix:
     """Return W^-½ (W^½ C W^½)^½ W^-½, for a moment C and a cost W that has an inverse."""
     root, inverse = _power(cost, 0.5), _power(cost, -0.5)
     return np.asarray(inverse @ _power(root @ moment @ root, 0.5) @ inverse)
 
 
 def _cost(vectors: Embeddings, *, ridge: float) -> Matrix:
-    centred = np.asarray(vectors, dtype=np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
-    covariance = centred.T @ centred / len(centred)
+    centered = np.asarray(vectors, dtype=np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
+    covariance = centered.T @ centered / len(centered)
     level = float(np.trace(covariance)) / len(covariance)
     if level <= 0:
         raise InvalidInputError("all vectors of the corpus are the same, so they say nothing about the cost of noise")

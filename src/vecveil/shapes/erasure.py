@@ -1,22 +1,29 @@
-"""Shapes that leave directions out: what lies along them is not released, and noise goes to the rest."""
+"""Shapes that leave directions out, and how many can go."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.errors import InvalidInputError
-from vecveil.shapes.corpus import WordedVectors
-from vecveil.shapes.pairs import ContrastPairs
+from vecveil.core.search_quality import Similarities
+from vecveil.shapes.concept_free_reference import SEARCHED, ConceptFreeReference
+from vecveil.shapes.evidence import Evidence, LabeledEmbeddings
 from vecveil.shapes.shape import NoiseShape
 
+ROUNDING = np.float32(1e-6)
+"""Share of a squared length below which what is left of it is rounding."""
 
-def erasing(directions: Matrix, *, centre: Vector) -> NoiseShape:
+
+def erase(directions: Matrix, *, center: Vector) -> NoiseShape:
     """Return the shape that releases nothing along `directions`, and the same noise along everything else.
 
     Args:
         directions: What is not released, as columns in the order of their weight; they need not be orthogonal.
-        centre: The public point that stands in for it.
+        center: The public point that stands in for it.
     """
     dimensions, count = directions.shape
     if not 0 < count < dimensions:
@@ -28,7 +35,7 @@ def erasing(directions: Matrix, *, centre: Vector) -> NoiseShape:
         raise InvalidInputError(f"the {count} directions to leave out are not independent of each other")
     variances = np.ones(dimensions)
     variances[:count] = np.inf
-    return NoiseShape(variances=variances, axes=axes, centre=np.asarray(centre, dtype=np.float64))
+    return NoiseShape(variances=variances, axes=axes, center=np.asarray(center, dtype=np.float64))
 
 
 def most_directions(dimensions: int) -> int:
@@ -36,21 +43,62 @@ def most_directions(dimensions: int) -> int:
     return max(1, dimensions // 2)
 
 
-def required(corpus: WordedVectors | None, pairs: ContrastPairs, shape: str) -> WordedVectors:
-    """Return the corpus that a learner needs, or raise where there is none or it is of other vectors."""
-    if corpus is None:
-        raise InvalidInputError(f"the shape {shape!r} reads the whole corpus, got contrast pairs alone")
-    if corpus.vectors.shape[1] != pairs.dimensions:
-        raise InvalidInputError(
-            f"the vectors of the corpus must have {pairs.dimensions} dimensions, got {corpus.vectors.shape[1]}"
-        )
-    return corpus
+def corpus_center(corpus: LabeledEmbeddings) -> Vector:
+    """Return the mean of the corpus, which stands in for what is left out."""
+    return np.asarray(corpus.vectors.mean(axis=0, dtype=np.float64))
+
+
+def count_affordable(directions: Matrix, keep: float, evidence: Evidence) -> int:
+    """Return how many of the first `directions` can go while search stays as good as `keep` says; 1 at least.
+
+    How near texts are is measured without the concept: that two texts share a private word is not what a search should
+    still find. It falls, but for wiggles, with the number of directions, so bisection finds the last that will do.
+    """
+    texts = ConceptFreeReference.from_evidence(evidence, most=SEARCHED)
+    clean = texts.quality(texts.vectors)
+    basis, _ = np.linalg.qr(directions)
+    similarities = _similarities_without(texts.vectors, basis)
+    low, high = 1, basis.shape[1] + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        good = texts.quality.by(similarities(middle)) >= keep * clean
+        low, high = (middle, high) if good else (low, middle)
+    return low
+
+
+def _similarities_without(vectors: Embeddings, basis: Matrix) -> Callable[[int], Similarities]:
+    """Return what makes the similarities of a search in vectors without their first coordinates along some axes.
+
+    With p a vector's coordinates, less those of the mean, and m those of the mean, the product of what is left of two
+    vectors is x·x′ - p·p′ - p·m - p′·m: the products of whole vectors are made once for all counts.
+    """
+    # To a length of about one, so that products fit into single precision.
+    vectors = vectors / np.sqrt(np.vecdot(vectors, vectors).mean())
+    center, single = vectors.mean(axis=0), np.asarray(vectors, dtype=np.float32)
+    products = single @ single.T
+    coordinates = np.asarray((vectors - center) @ basis, dtype=np.float32)
+    middle = np.asarray(center @ basis, dtype=np.float32)
+
+    def without(count: int) -> Similarities:
+        gone = np.ascontiguousarray(coordinates[:, :count])
+        shifts = gone @ middle[:count]
+        whole = np.diagonal(products)
+        squares = np.maximum(whole - np.vecdot(gone, gone) - 2 * shifts, ROUNDING * whole)
+        shares = 1 / np.sqrt(squares)
+
+        def similarities(rows: slice) -> NDArray[np.float32]:
+            # Cosines, up to a factor of each query's own.
+            return np.asarray(shares * (products[rows] - gone[rows] @ gone.T - shifts - shifts[rows, np.newaxis]))
+
+        return similarities
+
+    return without
 
 
 def left_over(shape: NoiseShape, vectors: Embeddings) -> Matrix:
-    """Return what a shape would release of `vectors` were there no noise: the centre along unreleased axes."""
+    """Return what a shape would release of `vectors` were there no noise: the center along unreleased axes."""
     clean = np.asarray(vectors, dtype=np.float64)
     axes = np.eye(shape.dimensions) if shape.axes is None else np.asarray(shape.axes)
     gone = axes[:, ~np.isfinite(shape.variances)]
-    centre = np.zeros(shape.dimensions) if shape.centre is None else np.asarray(shape.centre)
-    return np.asarray(clean - ((clean - centre) @ gone) @ gone.T)
+    center = np.zeros(shape.dimensions) if shape.center is None else np.asarray(shape.center)
+    return np.asarray(clean - ((clean - center) @ gone) @ gone.T)

@@ -1,25 +1,35 @@
-"""SPARSE's neuron mask: gates that learn which dimensions tell texts with the concept from texts without it."""
+"""SPARSE's neuron mask: hard-concrete gates that learn which dimensions carry the concept."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from vecveil.core.arrays import Vector
 from vecveil.core.checks import at_least, fraction, not_negative, one_of, positive
-from vecveil.core.errors import InvalidInputError, VecveilWarning
+from vecveil.core.errors import InvalidInputError, MissingExtraError, VecveilWarning
 from vecveil.core.progress import Progress, silent
+from vecveil.shapes.evidence import ContrastPairs, Evidence
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.normalisation import Normalisation, variances_from_weights
-from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
+from vecveil.shapes.variances import Normalization, variances_from_weights
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Reduction = Literal["mean", "sum"]
 
+STRETCH_HIGH, STRETCH_LOW = 1.1, -0.1
+"""The paper's ξ and γ: the concrete distribution is stretched past 0 and 1, then cut, so that gates can close."""
+
+MARGIN = 1e-6
+"""Uniform numbers stay this far from 0 and 1, whose logits are infinite."""
 
 NEAR_CHANCE = 0.6
 """A masked classifier that is right less often than this has hardly seen the concept."""
@@ -35,17 +45,17 @@ class HardConcrete:
 
     Attributes:
         penalty: λ, the weight of the expected share of open gates.
-        penalty_sign: +1 penalises open gates, as Louizos et al. do; -1 rewards them, as the paper's formula prints.
+        penalty_sign: +1 penalizes open gates, as Louizos et al. do; -1 rewards them, as the paper's formula prints.
         learning_rate: Adam's step for the classifier.
         gate_learning_rate: Adam's step for the gates (log α and log β).
         loss: Whether the classification loss is a `mean` or, as printed, a `sum` over the minibatch.
-        standardise: Whether dimensions are brought to equal spread first, so that gates start on equal terms.
+        standardize: Whether dimensions are brought to equal spread first, so that gates start on equal terms.
         temperature: Initial β of every gate.
         epochs: Passes over the pairs.
         batch_size: Pairs per step.
         hidden: Widths of the classifier's hidden layers.
         held_out: Share of the pairs kept aside to measure the masked classifier's accuracy; 0 for none.
-        normalise: How gates become variances.
+        normalize: How gates become variances.
         floor: Smallest variance (the paper's δ).
     """
 
@@ -54,13 +64,13 @@ class HardConcrete:
     learning_rate: float = 1e-3
     gate_learning_rate: float = 5e-2
     loss: Reduction = "mean"
-    standardise: bool = True
+    standardize: bool = True
     temperature: float = 2 / 3
     epochs: int = 100
     batch_size: int = 64
     hidden: tuple[int, ...] = (256, 128)
     held_out: float = 0.1
-    normalise: Normalisation = "trace"
+    normalize: Normalization = "trace"
     floor: float = 0.1
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -70,7 +80,7 @@ class HardConcrete:
             "learning_rate": 1e-4,
             "gate_learning_rate": 1e-4,
             "loss": "sum",
-            "standardise": False,
+            "standardize": False,
             "held_out": 0.0,
             "floor": 1e-6,
         },
@@ -84,78 +94,128 @@ class HardConcrete:
             positive(getattr(self, name), name)
         fraction(self.floor, "floor")
         one_of(self.loss, get_args(Reduction), "loss reduction")
-        one_of(self.normalise, get_args(Normalisation), "normalisation")
+        one_of(self.normalize, get_args(Normalization), "normalization")
         at_least(self.epochs, 1, "epochs")
         at_least(self.batch_size, 1, "batch_size")
         if not isinstance(self.hidden, tuple | list):
             raise InvalidInputError(f"hidden must be a list of widths, got {self.hidden!r}")
         for width in self.hidden:
             at_least(width, 1, "each width of hidden")
-        if not isinstance(self.standardise, bool):
-            raise InvalidInputError(f"standardise must be true or false, got {self.standardise!r}")
+        if not isinstance(self.standardize, bool):
+            raise InvalidInputError(f"standardize must be true or false, got {self.standardize!r}")
         if not_negative(self.held_out, "held_out") >= 1:
             raise InvalidInputError(f"held_out must be at least 0 and below 1, got {self.held_out!r}")
 
-    def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape of the trained gates, with how many of them closed and how well the mask still tells."""
-        gates, accuracy = self._train(pairs, rng, progress)
-        held = round(self.held_out * len(pairs))
+        pairs = evidence.pairs
+        held, kept = np.split(rng.permutation(len(pairs)), [round(self.held_out * len(pairs))])
+        if kept.size < 2:
+            raise InvalidInputError(
+                f"held_out {self.held_out!r} leaves {kept.size} of {len(pairs)} pairs to learn from"
+            )
+        gates, accuracy = self._train(pairs, kept, held, rng, progress)
         if accuracy is not None and accuracy < NEAR_CHANCE:
             message = (
-                f"the mask tells texts with the concept from others in {accuracy:.0%} of {2 * held} held-out cases, "
-                "and 50% is chance: it says little about the concept; more texts may help"
+                f"the mask tells texts with the concept from others in {accuracy:.0%} of {2 * held.size} held-out "
+                "cases, and 50% is chance: it says little about the concept; more texts may help"
             )
             warnings.warn(message, VecveilWarning, stacklevel=2)
-        variances = variances_from_weights(gates, normalise=self.normalise, floor=self.floor)
         facts = {
             "mean_gate": float(gates.mean()),
             "closed_gates": float((gates == 0).mean()),
             "open_gates": float((gates == 1).mean()),
         }
         if accuracy is not None:
-            facts |= {"held_out_accuracy": accuracy, "held_out_pairs": float(held)}
+            facts |= {"held_out_accuracy": accuracy, "held_out_pairs": float(held.size)}
+        variances = variances_from_weights(gates, normalize=self.normalize, floor=self.floor)
         return FittedShape(shape=NoiseShape(variances=variances), facts=facts)
 
-    def _train(self, pairs: ContrastPairs, rng: np.random.Generator, progress: Progress) -> tuple[Vector, float | None]:
-        # Late: its loops take a moment to load, and more the first time.
-        from vecveil.shapes.gate_training import GateTraining
-
-        held, kept = np.split(rng.permutation(len(pairs)), [round(self.held_out * len(pairs))])
-        if kept.size < 2:
-            raise InvalidInputError(
-                f"held_out {self.held_out!r} leaves {kept.size} of {len(pairs)} pairs to learn from"
-            )
+    def _train(
+        self, pairs: ContrastPairs, kept: Any, held: Any, rng: np.random.Generator, progress: Progress
+    ) -> tuple[Vector, float | None]:
+        """Return the mask after training (Algorithm 2), and the masked classifier's accuracy on pairs held out."""
+        try:
+            import torch
+        except ImportError:
+            raise MissingExtraError("torch", "models") from None
         scale = self._scale(pairs)
-        # The two of a pair lie side by side, so that they are fetched together.
-        both = np.stack([pairs.with_concept * scale, pairs.without_concept * scale], axis=1)
-        samples = np.ascontiguousarray(both, dtype=np.float32)
-        training = GateTraining(
-            samples,
-            hidden=tuple(self.hidden),
-            temperature=self.temperature,
-            penalty=self.penalty_sign * self.penalty,
-            mean=self.loss == "mean",
-            rates=(self.learning_rate, self.gate_learning_rate),
-            batch_size=min(self.batch_size, kept.size),
-            rng=rng,
+        positive, negative = (
+            torch.from_numpy(np.asarray(side * scale, dtype=np.float32))
+            for side in (pairs.with_concept, pairs.without_concept)
         )
-        # Numbers that run away are looked at when there is a mask.
-        with np.errstate(all="ignore"):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**63)))
+            gates = Gates(pairs.dimensions, self.temperature)
+            classifier = _classifier(pairs.dimensions, self.hidden)
+            groups = [
+                {"params": classifier.parameters(), "lr": self.learning_rate},
+                {"params": [gates.log_alpha, gates.log_beta], "lr": self.gate_learning_rate},
+            ]
+            optimizer = torch.optim.Adam(groups, fused=True)
+            loss = torch.nn.BCEWithLogitsLoss(reduction=self.loss)
             for _ in progress(range(self.epochs), label="learning the mask", total=self.epochs):
-                order = rng.permutation(kept)
+                order = torch.from_numpy(rng.permutation(kept))
                 for start in range(0, kept.size, self.batch_size):
+                    batch = order[start : start + self.batch_size]
                     # One mask per step, as in Algorithm 2: it is the dimensions that are gated, not the samples.
-                    uniform = rng.random(pairs.dimensions, dtype=np.float32)
-                    training.step(order[start : start + self.batch_size], uniform)
-        mask = training.gates.settled().astype(np.float64)
-        if held.size == 0:
-            return mask, None
-        right = (training.logits(samples[held, 0]) > 0).sum() + (training.logits(samples[held, 1]) <= 0).sum()
-        return mask, float(right) / (2 * held.size)
+                    inputs = torch.cat([positive[batch], negative[batch]]) * gates.sample()
+                    targets = (torch.arange(len(inputs)) < len(batch)).float()
+                    penalty = self.penalty_sign * self.penalty * gates.expected_open()
+                    optimizer.zero_grad()
+                    (loss(classifier(inputs), targets) + penalty).backward()
+                    optimizer.step()
+        with torch.no_grad():
+            mask = gates.after_training()
+            right = (classifier(positive[held] * mask) > 0).sum() + (classifier(negative[held] * mask) <= 0).sum()
+        return mask.double().numpy(), float(right) / (2 * held.size) if held.size else None
 
     def _scale(self, pairs: ContrastPairs) -> Vector | float:
-        if not self.standardise:
+        if not self.standardize:
             return 1.0
         spread = np.concatenate([pairs.with_concept, pairs.without_concept]).std(axis=0, dtype=np.float64)
         # A dimension that never moves says nothing; it keeps its scale instead of being divided by zero.
         return np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 1.0)
+
+
+class Gates:
+    """One hard-concrete gate per dimension: a random number between 0 and 1 that reaches both.
+
+    Attributes:
+        log_alpha: Locations of the gates.
+        log_beta: Logarithms of their temperatures.
+    """
+
+    def __init__(self, dimensions: int, temperature: float) -> None:
+        import torch
+
+        self.log_alpha = torch.zeros(dimensions, requires_grad=True)
+        self.log_beta = torch.full((dimensions,), math.log(temperature), requires_grad=True)
+
+    def sample(self, uniform: Tensor | None = None) -> Tensor:
+        """Return one random mask (equation 1), from the uniform numbers that are given or fresh ones."""
+        import torch
+
+        u = (torch.rand_like(self.log_alpha) if uniform is None else uniform).clamp(MARGIN, 1 - MARGIN)
+        return _stretch(torch.sigmoid((torch.logit(u) + self.log_alpha) / self.log_beta.exp()))
+
+    def after_training(self) -> Tensor:
+        """Return the mask that is used after training (equation 2)."""
+        return _stretch(self.log_alpha.sigmoid())
+
+    def expected_open(self) -> Tensor:
+        """Return the expected share of gates that are not closed (equation 4, without its sign)."""
+        return (self.log_alpha - self.log_beta.exp() * math.log(-STRETCH_LOW / STRETCH_HIGH)).sigmoid().mean()
+
+
+def _stretch(share: Tensor) -> Tensor:
+    return (share * (STRETCH_HIGH - STRETCH_LOW) + STRETCH_LOW).clamp(0, 1)
+
+
+def _classifier(dimensions: int, hidden: tuple[int, ...]) -> Any:
+    """Return an MLP with ReLU layers of the given widths and one logit."""
+    from torch import nn
+
+    widths = (dimensions, *hidden)
+    layers = [layer for width, units in itertools.pairwise(widths) for layer in (nn.Linear(width, units), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(widths[-1], 1), nn.Flatten(0))

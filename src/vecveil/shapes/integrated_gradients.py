@@ -1,10 +1,11 @@
-"""SPARSE-WB: noise in proportion to how much each dimension tells an attack that the defender can look into."""
+"""SPARSE-WB: noise in proportion to what each dimension tells a white-box attack."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy as np
 from vecveil.core.checks import at_least, fraction, one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError, VecveilWarning
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.attacker import Attacker
+from vecveil.shapes.attack_gradients import attribute_words, read_held_out
+from vecveil.shapes.erasure import corpus_center
+from vecveil.shapes.evidence import Evidence
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.normalisation import Normalisation, variances_from_weights
-from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
+from vecveil.shapes.variances import Normalization, variances_from_weights
 
 Baseline = Literal["mean", "zero"]
 
@@ -39,7 +41,7 @@ class IntegratedGradients:
         baseline: Where the path to a vector starts: at the `mean` of the corpus, or, as is customary for pictures, at
             `zero`. Seen from zero, a dimension that is nearly the same in all texts can get most of the noise.
         steps: Points on the path at which gradients are taken.
-        normalise: How weights become variances.
+        normalize: How weights become variances.
         floor: Smallest variance (the paper's δ).
     """
 
@@ -47,7 +49,7 @@ class IntegratedGradients:
     attack_settings: Mapping[str, Any] = field(default_factory=dict)
     baseline: Baseline = "mean"
     steps: int = 50
-    normalise: Normalisation = "trace"
+    normalize: Normalization = "trace"
     floor: float = 0.1
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": {"floor": 1e-6}}
@@ -59,47 +61,33 @@ class IntegratedGradients:
             raise InvalidInputError(f"attack_settings must be a table, got {self.attack_settings!r}")
         one_of(self.baseline, get_args(Baseline), "baseline")
         at_least(self.steps, 1, "steps")
-        one_of(self.normalise, get_args(Normalisation), "normalisation")
+        one_of(self.normalize, get_args(Normalization), "normalization")
         fraction(self.floor, "floor")
 
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        attacker: Attacker | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how well the attack reads and how far two halves of the texts agree on it."""
-        if attacker is None:
-            raise InvalidInputError("the shape 'integrated-gradients' looks into an attack, got no attacker")
-        if attacker.vectors.shape[1] != pairs.dimensions:
-            raise InvalidInputError(
-                f"the attacker's vectors must have {pairs.dimensions} dimensions, got {attacker.vectors.shape[1]}"
-            )
-        try:
-            from vecveil.shapes.attribution import attributed, held_out_recall, token_instances
-        except ImportError:
-            raise MissingExtraError("captum", "audit") from None
-        attack = attacker.train(attacker.vectors, rng, progress=progress)
-        instances = token_instances(attacker, attack)
-        recall, asked = held_out_recall(attacker, attack)
+        if find_spec("torch") is None:
+            raise MissingExtraError("torch", "models")
+        corpus = evidence.corpus
+        attacker = evidence.attacker(self.attack, self.attack_settings, rng)
+        attack = attacker.train(corpus.vectors, rng, progress=progress)
+        recall, _, asked = read_held_out(corpus, attacker, attack, corpus.vectors)
         if recall < HARDLY_READS:
             message = (
                 f"the attack {self.attack!r} reads {recall:.0%} of {asked} sensitive words in held-out texts: its "
                 "gradients say little about the concept; more texts may help"
             )
             warnings.warn(message, VecveilWarning, stacklevel=2)
-        vectors = np.asarray(attacker.vectors, dtype=np.float32)
-        origin = vectors.mean(axis=0) if self.baseline == "mean" else np.zeros_like(vectors[0])
-        found = attributed(attack.network, vectors, instances, origin, rng, steps=self.steps, progress=progress)
+        center = corpus_center(corpus)
+        origin = center if self.baseline == "mean" else np.zeros_like(center)
+        found = attribute_words(corpus, attack, origin, rng, steps=self.steps, progress=progress)
         facts = {
-            "token_instances": float(len(instances)),
+            "token_instances": float(found.instances),
             "top_tenth_share": found.top_tenth_share,
             "half_correlation": found.half_correlation,
             "completeness_gap": found.gap,
             "held_out_recall": recall,
             "held_out_tokens": float(asked),
         }
-        variances = variances_from_weights(found.weights, normalise=self.normalise, floor=self.floor)
+        variances = variances_from_weights(found.weights, normalize=self.normalize, floor=self.floor)
         return FittedShape(shape=NoiseShape(variances=variances), facts=facts)

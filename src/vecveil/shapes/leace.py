@@ -1,4 +1,4 @@
-"""Leave out what LEACE leaves out: the published baseline of linear concept erasure."""
+"""Leave out what LEACE removes: a published baseline."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from vecveil.core.arrays import Matrix
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.corpus import WordedVectors, WordTable
-from vecveil.shapes.erasure import erasing, most_directions, required
+from vecveil.shapes.erasure import corpus_center, erase, most_directions
+from vecveil.shapes.evidence import Evidence, LabeledEmbeddings
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.pairs import ContrastPairs
 
 Target = Literal["presence", "words"]
 
@@ -42,41 +41,33 @@ class Leace:
     target: Target = "presence"
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    reads_corpus: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         one_of(self.target, get_args(Target), "target")
 
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        corpus: WordedVectors | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how many directions are left out and how much of the texts' variance they hold."""
         del rng, progress
-        known = required(corpus, pairs, "leace")
-        vectors = np.asarray(known.vectors, dtype=np.float64)
-        centre = vectors.mean(axis=0)
-        kernel = leace_kernel(vectors, self._labels(known))
-        count, most = kernel.shape[1], most_directions(pairs.dimensions)
+        corpus, dimensions = evidence.corpus, evidence.pairs.dimensions
+        vectors = np.asarray(corpus.vectors, dtype=np.float64)
+        center = corpus_center(corpus)
+        kernel = leace_kernel(vectors, self._labels(corpus))
+        count, most = kernel.shape[1], most_directions(dimensions)
         if count > most:
             raise InvalidInputError(
-                f"LEACE removes {count} directions of {pairs.dimensions} for target {self.target!r}, of which at most "
+                f"LEACE removes {count} directions of {dimensions} for target {self.target!r}, of which at most "
                 f"{most} can be left out; the shape 'canonical' leaves out those that tell most"
             )
-        centred = vectors - centre
+        centered = vectors - center
         facts = {
             "directions": float(count),
-            "variance_left_out": float(((centred @ kernel) ** 2).sum() / (centred**2).sum()),
+            "variance_left_out": float(((centered @ kernel) ** 2).sum() / (centered**2).sum()),
         }
-        return FittedShape(shape=erasing(kernel, centre=centre), facts=facts)
+        return FittedShape(shape=erase(kernel, center=center), facts=facts)
 
-    def _labels(self, corpus: WordedVectors) -> Matrix:
+    def _labels(self, corpus: LabeledEmbeddings) -> Matrix:
         if self.target == "words":
-            return WordTable.of(corpus).present
+            return corpus.word_table(corpus.vocabulary).astype(np.float64)
         return np.array([[float(bool(words))] for words in corpus.words])
 
 

@@ -1,4 +1,4 @@
-"""What every shape learner must do."""
+"""The protocol that every shape learner satisfies."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.attacker import Attacker
-from vecveil.shapes.corpus import WordedVectors
-from vecveil.shapes.pairs import ContrastPairs
+from vecveil.shapes.evidence import Evidence
 from vecveil.shapes.shape import NoiseShape
 
 
@@ -21,7 +19,7 @@ class FittedShape:
 
     Attributes:
         shape: Where the noise goes.
-        facts: Numbers worth printing, by name: realised sparsity, held-out accuracy, and the like.
+        facts: Numbers worth printing, by name: realized sparsity, held-out accuracy, and the like.
     """
 
     shape: NoiseShape
@@ -29,36 +27,18 @@ class FittedShape:
 
 
 class ShapeLearner(Protocol):
-    """Settings that turn contrast pairs into a shape. A dataclass: its fields are what users may set."""
+    """Settings that turn evidence into a shape. A dataclass: its fields are what users may set."""
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]]
 
-    def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
-        """Return the shape for `pairs`; the same pairs and generator state give the same shape."""
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
+        """Return the shape; the same evidence and generator state give the same shape."""
         ...
 
 
 @runtime_checkable
-class CorpusLearner(ShapeLearner, Protocol):
-    """A learner that reads more than the contrast pairs: all of the corpus, and which words stand in which text."""
-
-    reads_corpus: ClassVar[bool]
-
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        corpus: WordedVectors | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
-        """Return the shape for `pairs` and `corpus`; without a corpus there is nothing to learn, which is an error."""
-        ...
-
-
-@runtime_checkable
-class AdversarialLearner(ShapeLearner, Protocol):
-    """A learner that looks through an attack: a veil trains the one that it names, and hands it in."""
+class AttackLearner(ShapeLearner, Protocol):
+    """A learner that looks through an attack, which `learn` checks before anything is embedded."""
 
     @property
     def attack(self) -> str:
@@ -68,15 +48,4 @@ class AdversarialLearner(ShapeLearner, Protocol):
     @property
     def attack_settings(self) -> Mapping[str, Any]:
         """Settings of that attack, over its defaults."""
-        ...
-
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        attacker: Attacker | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
-        """Return the shape for `pairs`; without an attacker there is nothing to look through, which is an error."""
         ...

@@ -1,4 +1,4 @@
-"""The paper's neuron sensitivity Δ as a shape: noise in proportion to how far the concept moves each dimension."""
+"""The paper's neuron sensitivity Δ as a shape."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vecveil.core.arrays import Vector
 from vecveil.core.checks import fraction, one_of, positive
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
+from vecveil.shapes.evidence import ContrastPairs, Evidence
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.normalisation import Normalisation, variances_from_weights
-from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
+from vecveil.shapes.variances import Normalization, variances_from_weights
 
 Comparison = Literal["paired", "all"]
 
@@ -29,13 +29,13 @@ class NeuronSensitivity:
             each dimension, the exact value of the record that stands out most; a lower one says as much of the concept.
         compare: `paired` takes each text against itself without the concept; `all` takes every text with it against
             every text without it, which is how the paper's formula reads when taken by the letter.
-        normalise: How weights become variances.
+        normalize: How weights become variances.
         floor: Smallest variance (the paper's δ).
     """
 
     quantile: float = 0.95
     compare: Comparison = "paired"
-    normalise: Normalisation = "trace"
+    normalize: Normalization = "trace"
     floor: float = 0.1
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": {"quantile": 1.0, "compare": "all", "floor": 1e-6}}
@@ -46,14 +46,15 @@ class NeuronSensitivity:
         one_of(self.compare, get_args(Comparison), "comparison")
         if self.compare == "all" and self.quantile != 1:
             raise InvalidInputError(f"quantile must be 1 where compare is 'all', got {self.quantile!r}")
-        one_of(self.normalise, get_args(Normalisation), "normalisation")
+        one_of(self.normalize, get_args(Normalization), "normalization")
         fraction(self.floor, "floor")
 
-    def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with the comparison of the most and the least sensitive tenth of the dimensions."""
         del progress
+        pairs = evidence.pairs
         sensitivity = self._sensitivity(pairs)
-        variances = variances_from_weights(sensitivity, normalise=self.normalise, floor=self.floor)
+        variances = variances_from_weights(sensitivity, normalize=self.normalize, floor=self.floor)
         return FittedShape(
             shape=NoiseShape(variances=variances), facts=compare_tenths(pairs, rng, sensitivity=self._sensitivity)
         )
@@ -86,7 +87,7 @@ def compare_tenths(
     except ImportError:
         raise MissingExtraError("scipy", "audit") from None
 
-    def tested(ranking: Vector, values: Vector) -> tuple[float, float, float]:
+    def compare(ranking: Vector, values: Vector) -> tuple[float, float, float]:
         size = max(1, ranking.size // 10)
         order = np.argsort(ranking)
         top, bottom = values[order[-size:]], values[order[:size]]
@@ -94,12 +95,12 @@ def compare_tenths(
         return float(f"{top.mean():.2g}"), float(f"{bottom.mean():.2g}"), float(wilcoxon(top, bottom).pvalue)
 
     whole = sensitivity(pairs)
-    top, bottom, pvalue = tested(whole, whole)
+    top, bottom, pvalue = compare(whole, whole)
     facts = {"top_tenth_mean": top, "bottom_tenth_mean": bottom, "wilcoxon_p": pvalue}
     parts = np.array_split(rng.permutation(len(pairs)), 2)
     if min(part.size for part in parts) >= 2:
         halves = [sensitivity(ContrastPairs(pairs.with_concept[part], pairs.without_concept[part])) for part in parts]
-        top, bottom, pvalue = tested(*halves)
+        top, bottom, pvalue = compare(*halves)
         facts |= {
             "held_out_top_tenth_mean": top,
             "held_out_bottom_tenth_mean": bottom,

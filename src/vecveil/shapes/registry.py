@@ -1,4 +1,4 @@
-"""The shape learners by name, and how one is made from a name and settings."""
+"""The shape learners by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the noise goes."""
+"""Noise shapes: axes and the noise that each receives."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class NoiseShape:
     Attributes:
         variances: Eigenvalues of Σ, one per axis, above zero; an infinite one means that the axis is not released.
         axes: The axes as orthonormal columns; None for the coordinate axes (a diagonal shape).
-        centre: The public point that is released along unreleased axes; None for the origin.
+        center: The public point that is released along unreleased axes; None for the origin.
     """
 
     variances: Vector
     axes: Matrix | None = None
-    centre: Vector | None = None
+    center: Vector | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variances", variances(self.variances))
         if self.axes is not None:
             object.__setattr__(self, "axes", orthonormal(frozen(self.axes), self.dimensions))
-        if self.centre is not None:
-            object.__setattr__(self, "centre", point(self.centre, self.dimensions, "centre"))
+        if self.center is not None:
+            object.__setattr__(self, "center", point(self.center, self.dimensions, "center"))
 
     @property
     def dimensions(self) -> int:

@@ -1,4 +1,4 @@
-"""Leave out the directions in which the concept moves vectors most, and put noise on the rest."""
+"""Leave out the directions in which the concept moves vectors most."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import numpy as np
 from vecveil.core.checks import at_least, fraction
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.affordable import affordable
-from vecveil.shapes.corpus import WordedVectors
 from vecveil.shapes.difference import effective_directions, principal_axes, second_moment
-from vecveil.shapes.erasure import erasing, most_directions, required
+from vecveil.shapes.erasure import corpus_center, count_affordable, erase, most_directions
+from vecveil.shapes.evidence import Evidence
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.pairs import ContrastPairs
 
 LEAST_SIZE = 1e-12
 """Eigenvalues below this, over the largest, are rounding: there are no more directions than pairs, or dimensions."""
@@ -39,36 +37,27 @@ class Subspace:
     keep: float = 0.95
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    reads_corpus: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         at_least(self.directions, 0, "directions")
         fraction(self.keep, "keep")
 
-    def fit(
-        self,
-        pairs: ContrastPairs,
-        rng: np.random.Generator,
-        *,
-        corpus: WordedVectors | None = None,
-        progress: Progress = silent,
-    ) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how many directions are left out and how much of the concept's changes they hold."""
         del rng, progress
-        known = required(corpus, pairs, "subspace")
-        sizes, axes = principal_axes(second_moment(pairs))
+        dimensions = evidence.pairs.dimensions
+        sizes, axes = principal_axes(second_moment(evidence.pairs))
         moved = int((sizes > LEAST_SIZE * sizes[0]).sum())
-        most = min(moved, most_directions(pairs.dimensions))
+        most = min(moved, most_directions(dimensions))
         if self.directions > most:
             raise InvalidInputError(
-                f"the concept moves vectors along {moved} directions of {pairs.dimensions}, of which at most {most} "
+                f"the concept moves vectors along {moved} directions of {dimensions}, of which at most {most} "
                 f"can be left out, got directions {self.directions}"
             )
-        count = self.directions or affordable(axes[:, :most], self.keep, known, pairs)
+        count = self.directions or count_affordable(axes[:, :most], self.keep, evidence)
         facts = {
             "directions": float(count),
             "difference_left_out": float(sizes[:count].sum() / sizes.sum()),
             "effective_directions": effective_directions(sizes),
         }
-        centre = np.asarray(known.vectors, dtype=np.float64).mean(axis=0)
-        return FittedShape(shape=erasing(axes[:, :count], centre=centre), facts=facts)
+        return FittedShape(shape=erase(axes[:, :count], center=corpus_center(evidence.corpus)), facts=facts)

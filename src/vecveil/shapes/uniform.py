@@ -1,4 +1,4 @@
-"""The same noise along every axis: what Laplace noise does, as a shape."""
+"""The same noise along every axis, as a shape."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vecveil.core.progress import Progress, silent
+from vecveil.shapes.evidence import Evidence
 from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.pairs import ContrastPairs
 from vecveil.shapes.shape import NoiseShape
 
 
@@ -20,7 +20,7 @@ class Uniform:
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    def fit(self, pairs: ContrastPairs, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
+    def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the unit shape of the pairs' dimension."""
         del rng, progress
-        return FittedShape(shape=NoiseShape(variances=np.ones(pairs.dimensions)))
+        return FittedShape(shape=NoiseShape(variances=np.ones(evidence.pairs.dimensions)))

@@ -1,4 +1,4 @@
-"""What every attack must do, written once."""
+"""The contract of attacks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 Reading: TypeAlias = tuple[object, ...]
 
 CLEARLY = 0.3
-"""How far above chance an attack must read vectors without a defence: tokens of them, as a share."""
+"""How far above chance an attack must read vectors without a defense: tokens of them, as a share."""
 
 BY_LUCK = 0.15
 """How far above chance it may come on the vectors of other texts; four standard deviations of the toy's leakage."""
@@ -38,7 +38,7 @@ def check_attack(attack: Attack, *, brief: Attack | None = None) -> None:
     """
     assert attack.releases >= 1, "an attack must see at least one release of each record"
     notes, short = toy_notes(), brief or attack
-    _check_reading(_trained(attack, notes), notes)
+    _check_reading(_train(attack, notes), notes)
     _check_blindness(short)
     expected, steps = _what_it_reads(short, notes)
     with TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def _check_confidence(confidence: tuple[Vector, ...], sample: Sample) -> None:
 
 def _check_blindness(attack: Attack) -> None:
     notes = toy_notes(unrelated=True)
-    own, chance = leakage(_trained(attack, notes).recover(notes.test.vectors), notes.test)
+    own, chance = leakage(_train(attack, notes).recover(notes.test.vectors), notes.test)
     assert own < chance + BY_LUCK, f"random vectors must give no more than chance, got {own:.2f} and {chance:.2f}"
 
 
@@ -105,7 +105,7 @@ def _check_folder(attack: Attack, notes: Notes, expected: Reading, folder: Path)
 
 def _check_going_on(attack: Attack, notes: Notes, expected: Reading, steps: int, folder: Path) -> None:
     try:
-        _trained(attack, notes, folder=folder, progress=_Steps(stop=steps // 2))
+        _train(attack, notes, folder=folder, progress=_Steps(stop=steps // 2))
     except KeyboardInterrupt:
         pass
     else:
@@ -133,7 +133,7 @@ class _Steps:
             yield item
 
 
-def _trained(attack: Attack, notes: Notes, *, folder: Path | None = None, progress: Progress = silent) -> TrainedAttack:
+def _train(attack: Attack, notes: Notes, *, folder: Path | None = None, progress: Progress = silent) -> TrainedAttack:
     before = notes.train.vectors.copy(), notes.held_out.vectors.copy()
     trained = attack.train(notes.train, notes.held_out, np.random.default_rng(5), folder=folder, progress=progress)
     assert np.array_equal(notes.train.vectors, before[0]), "an attack must not change the vectors that it learns from"
@@ -144,7 +144,7 @@ def _trained(attack: Attack, notes: Notes, *, folder: Path | None = None, progre
 def _what_it_reads(attack: Attack, notes: Notes, *, folder: Path | None = None) -> tuple[Reading, int]:
     """Return everything that a freshly trained attack reads, to the last bit, and the steps that its training took."""
     steps = _Steps()
-    trained = _trained(attack, notes, folder=folder, progress=steps)
+    trained = _train(attack, notes, folder=folder, progress=steps)
     recovery, confidence = trained.recover(notes.test.vectors), trained.confidence(notes.test)
     numbers = (recovery.scores, *confidence)
     return (recovery.words, recovery.texts, *(values.tobytes() for values in numbers)), steps.seen

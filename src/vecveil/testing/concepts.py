@@ -1,4 +1,4 @@
-"""What every concept must do."""
+"""Contract that every concept keeps."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from vecveil.concepts.concept import Concept
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.span import disjoint
+from vecveil.concepts.passage import Passage, merge_overlaps
 from vecveil.concepts.toml_file import dump_concept, parse_concept
 
 # An emoji of several characters, a letter with a loose accent, a right-to-left word, a letter that grows when it is
@@ -37,9 +36,12 @@ def _check_finding(concept: Concept, positive: Passage, negative: Passage) -> No
     _require(len(found[0]) > 0, "the positive text holds the concept")
     _require(found[1] == (), "the negative text does not hold the concept")
     _require(found[2] == found[3] == (), "an empty or blank text holds nothing")
-    for passage, spans in zip(texts, found, strict=True):
+    searched, taken_out = concept.search(texts)
+    _require(searched == found, "search and find_all agree")
+    for passage, spans, contrast in zip(texts, found, taken_out, strict=True):
+        _require(bool(contrast) == bool(spans), "a contrast takes something out of each text that holds the concept")
         _require(spans == concept.find(passage), "find and find_all agree")
-        _require(spans == disjoint(spans), "spans are in order and disjoint")
+        _require(spans == merge_overlaps(spans), "spans are in order and disjoint")
         _require(all(span.end <= len(passage.text) for span in spans), "spans lie within their text")
         _require(all(span.label for span in spans), "every span has a label")
 
@@ -58,9 +60,9 @@ def _check_settings(concept: Concept) -> None:
 
 
 def _check_summary(concept: Concept, positive: Passage) -> None:
-    told = json.dumps(dict(concept.summary()), ensure_ascii=False).casefold()
+    shown = json.dumps(dict(concept.summary()), ensure_ascii=False).casefold()
     surfaces = {positive.text[span.start : span.end].casefold() for span in concept.find(positive)}
-    _require(not any(surface in told for surface in surfaces), "the summary does not tell the concept")
+    _require(not any(surface in shown for surface in surfaces), "the summary does not show the concept")
 
 
 def _require(holds: bool, fact: str) -> None:

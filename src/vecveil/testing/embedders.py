@@ -1,4 +1,4 @@
-"""What every embedder must do."""
+"""Contract that every embedder keeps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.embedders.embedder import Embedder
-from vecveil.embedders.lengths import have_length_one
+from vecveil.embedders.probes import have_length_one
 
 SENTENCES = (
     "The patient was sent home with metformin.",
@@ -31,7 +31,7 @@ def check_embedder(embedder: Embedder, *, texts: Sequence[str] = SENTENCES) -> N
     """
     vectors = embedder.embed(texts)
     _check_form(embedder, texts, vectors)
-    _check_that_neighbours_do_not_matter(embedder, texts, vectors)
+    _check_that_neighbors_do_not_matter(embedder, texts, vectors)
     _require(embedder.fingerprint == embedder.fingerprint, "the fingerprint stays the same")
     _require(isinstance(embedder, Embedder), "it has a fingerprint and can embed")
 
@@ -42,14 +42,14 @@ def _check_form(embedder: Embedder, texts: Sequence[str], vectors: Embeddings) -
     _require(vectors.dtype == np.float32, "vectors are float32")
     _require(vectors.shape == (len(texts), fingerprint.dimensions), "one row per text, as long as the fingerprint says")
     _require(bool(np.isfinite(vectors).all()), "vectors are finite")
-    _require(have_length_one(vectors) == fingerprint.normalised, "vectors have length one as the fingerprint says")
+    _require(have_length_one(vectors) == fingerprint.normalized, "vectors have length one as the fingerprint says")
     nothing = embedder.embed([])
     _require(nothing.shape == (0, fingerprint.dimensions), "no texts give no rows, of the right length")
     _require(nothing.dtype == np.float32, "no texts give float32 too")
     _require(len(np.unique(vectors, axis=0)) == len(texts), "different texts have different vectors")
 
 
-def _check_that_neighbours_do_not_matter(embedder: Embedder, texts: Sequence[str], vectors: Embeddings) -> None:
+def _check_that_neighbors_do_not_matter(embedder: Embedder, texts: Sequence[str], vectors: Embeddings) -> None:
     _require(_same(embedder.embed(texts), vectors), "the same texts have the same vectors again")
     _require(_same(embedder.embed(texts[::-1])[::-1], vectors), "rows follow the order of the texts")
     alone = np.concatenate([embedder.embed([text]) for text in texts])

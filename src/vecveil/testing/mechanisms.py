@@ -1,61 +1,58 @@
-"""What every mechanism must do, written once."""
+"""The contract of mechanisms."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.randomness import keyed_streams
+from vecveil.core.randomness import KEY_BYTES, KeyedRows, SeededRows
 from vecveil.mechanisms import Mechanism
-from vecveil.mechanisms.draws import generator_draws, stream_draws
-
-KEY = bytes(range(32))
 
 
 def check_mechanism(mechanism: Mechanism, dimensions: int, *, seed: int = 0) -> None:
     """Raise AssertionError unless `mechanism`, for vectors of that length, keeps the contract."""
     rng = np.random.default_rng(seed)
-    vectors = rng.standard_normal((40, dimensions)).astype(np.float32)
+    vectors = rng.standard_normal((40, dimensions))
     _check_perturb(mechanism, vectors)
-    _check_draws(mechanism, vectors)
+    _check_rows(mechanism, vectors)
     _check_metric_privacy(mechanism, vectors)
     _check_statement(mechanism)
     _check_refusals(mechanism, vectors)
 
 
+def perturb_with_seed(mechanism: Mechanism, vectors: np.ndarray, seed: int) -> np.ndarray:
+    """Return a noisy copy of vectors, the same for the same seed."""
+    return mechanism.perturb(vectors, SeededRows(np.random.default_rng(seed), len(vectors)))
+
+
 def _check_perturb(mechanism: Mechanism, vectors: np.ndarray) -> None:
     before = vectors.copy()
-    once, again, other = (mechanism.perturb(vectors, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    once, again, other = (perturb_with_seed(mechanism, vectors, seed) for seed in (1, 1, 2))
     assert np.array_equal(vectors, before), "perturb must not change its input"
     assert once.shape == vectors.shape, "perturb must keep the shape"
-    assert once.dtype == vectors.dtype, "perturb must keep the type"
+    assert once.dtype == np.float64, "perturb must return double precision"
     assert np.isfinite(once).all(), "perturb must return finite numbers"
-    assert np.array_equal(once, again), "the same generator state must give the same noise"
-    assert not np.isclose(once, other).all(axis=1).any(), "another generator state must give other noise in every row"
-    wide = mechanism.perturb(vectors.astype(np.float64), np.random.default_rng(1))
-    assert wide.dtype == np.float64, "perturb must keep float64"
-    np.testing.assert_allclose(once, wide, rtol=1e-4, atol=1e-4 * float(np.abs(wide).max()))
-    assert mechanism.perturb(vectors[:0], np.random.default_rng(1)).shape == (0, vectors.shape[1])
+    assert np.array_equal(once, again), "the same random numbers must give the same noise"
+    assert not np.isclose(once, other).all(axis=1).any(), "other random numbers must give other noise in every row"
+    single = perturb_with_seed(mechanism, vectors.astype(np.float32), 1)
+    np.testing.assert_allclose(single, once, rtol=1e-4, atol=1e-4 * float(np.abs(once).max()))
+    assert perturb_with_seed(mechanism, vectors[:0], 1).shape == (0, vectors.shape[1])
 
 
-def _check_draws(mechanism: Mechanism, vectors: np.ndarray) -> None:
-    """Chance comes in through the draws alone, and each row has its own: keyed noise rests on both."""
-    doubles = vectors.astype(np.float64)
-    fresh = mechanism.release(doubles, generator_draws(mechanism, len(doubles), np.random.default_rng(1)))
-    assert np.array_equal(fresh, mechanism.perturb(doubles, np.random.default_rng(1))), "perturb must release its draws"
-    starts = [bytes([1 + row]) * 16 for row in range(len(doubles))]
-    whole = mechanism.release(doubles, stream_draws(mechanism, keyed_streams(KEY, starts)))
-    assert whole.dtype == np.float64, "a release must be made in double precision"
-    turned = mechanism.release(doubles[::-1], stream_draws(mechanism, keyed_streams(KEY, starts[::-1])))[::-1]
+def _check_rows(mechanism: Mechanism, vectors: np.ndarray) -> None:
+    """Each row has random numbers of its own, and depends on no others: keyed noise rests on that."""
+    key = bytes(range(KEY_BYTES))
+    starts = np.random.default_rng(0).integers(2**63, size=(len(vectors), 2)).astype("<u8")
+    whole = mechanism.perturb(vectors, KeyedRows(key, starts))
+    turned = mechanism.perturb(vectors[::-1], KeyedRows(key, starts[::-1]))[::-1]
     np.testing.assert_allclose(whole, turned, rtol=1e-12, atol=1e-12, err_msg="a row must not depend on its place")
-    single = mechanism.release(doubles[7:8], stream_draws(mechanism, keyed_streams(KEY, starts[7:8])))
+    single = mechanism.perturb(vectors[7:8], KeyedRows(key, starts[7:8]))
     np.testing.assert_allclose(whole[7:8], single, rtol=1e-12, atol=1e-12, err_msg="a row must not depend on others")
 
 
 def _check_metric_privacy(mechanism: Mechanism, vectors: np.ndarray) -> None:
     """No output may tell two inputs apart by more than epsilon times their distance: the guarantee itself."""
-    doubles = vectors.astype(np.float64)
-    first, second = doubles[:20], doubles[20:]
+    first, second = vectors[:20], vectors[20:]
     distance = mechanism.distance(first, second)
     assert (distance > 0).all(), "different inputs must have a distance"
     np.testing.assert_allclose(distance, mechanism.distance(second, first), err_msg="a distance must be symmetric")
@@ -68,10 +65,7 @@ def _check_metric_privacy(mechanism: Mechanism, vectors: np.ndarray) -> None:
     profile = mechanism.profile(float(distance[0]))
     assert 0 < profile.delta(0.0) <= 1, "different inputs must be told apart sometimes"
     assert profile.delta(mechanism.epsilon * float(distance[0])) == 0.0, "no loss may exceed the worst case"
-    for released in (
-        mechanism.perturb(first, np.random.default_rng(3)),
-        mechanism.perturb(second, np.random.default_rng(4)),
-    ):
+    for released in (perturb_with_seed(mechanism, first, 3), perturb_with_seed(mechanism, second, 4)):
         loss = mechanism.log_density(released, first) - mechanism.log_density(released, second)
         bound = mechanism.epsilon * distance
         assert (np.abs(loss) <= bound * (1 + 1e-6) + 1e-6).all(), "the privacy loss must stay within epsilon·distance"
@@ -108,7 +102,7 @@ def _check_refusals(mechanism: Mechanism, vectors: np.ndarray) -> None:
     }
     for part, values in wrong.items():
         try:
-            mechanism.perturb(values, np.random.default_rng(0))
+            mechanism.perturb(values, SeededRows(np.random.default_rng(0), 40))
         except InvalidInputError as error:
             assert part in str(error), f"the error must speak of {part!r}, got {error}"
         else:

@@ -1,4 +1,4 @@
-"""What every rewriter must do, written once."""
+"""Contract that every rewriter keeps."""
 
 from __future__ import annotations
 

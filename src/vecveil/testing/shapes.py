@@ -1,45 +1,36 @@
-"""What every shape learner must do, written once."""
+"""The contract of shape learners, and planted evidence to learn from."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes import AdversarialLearner, Attacker, ContrastPairs, CorpusLearner, ShapeLearner
+from vecveil.shapes import AttackLearner, ContrastPairs, Evidence, LabeledEmbeddings, ShapeLearner
 
 if TYPE_CHECKING:
     import torch
 
 
-def check_shape_learner(
-    learner: ShapeLearner, *, dimensions: int = 12, pairs: int = 64, attacker: Attacker | None = None
-) -> None:
+def check_shape_learner(learner: ShapeLearner, *, dimensions: int = 12, pairs: int = 64) -> None:
     """Raise AssertionError unless `learner` keeps the contract.
 
     Args:
         learner: The learner to check.
         dimensions: Length of the vectors that it is tried on.
         pairs: Number of contrast pairs that it is tried on.
-        attacker: What a learner that looks through an attack, or reads a corpus, is given; `PlantedAttacker` where
-            None.
     """
-    contrast = planted_pairs(dimensions=dimensions, pairs=pairs, moved=dimensions // 3)
-    fit = learner.fit
-    known = attacker or planted_attacker(dimensions=dimensions, words=dimensions // 3)
-    if isinstance(learner, AdversarialLearner):
+    evidence = planted_evidence(dimensions=dimensions, pairs=pairs)
+    contrast = evidence.pairs
+    if isinstance(learner, AttackLearner):
         _check_needs_more(learner, contrast)
-        fit = partial(learner.fit, attacker=known)
-    elif isinstance(learner, CorpusLearner):
-        _check_needs_more(learner, contrast)
-        fit = partial(learner.fit, corpus=known)
     before = contrast.with_concept.copy(), contrast.without_concept.copy()
-    first, second = (fit(contrast, np.random.default_rng(3)) for _ in range(2))
+    first, second = (learner.fit(evidence, np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(contrast.with_concept, before[0]), "a learner must not change the pairs"
     assert np.array_equal(contrast.without_concept, before[1]), "a learner must not change the pairs"
     assert first.shape.dimensions == dimensions, "a shape must have the vectors' dimensions"
@@ -57,6 +48,18 @@ def planted_pairs(*, dimensions: int, pairs: int, moved: int, seed: int = 0) -> 
     difference = np.zeros((pairs, dimensions))
     difference[:, :moved] = 1 + 0.3 * rng.standard_normal((pairs, moved))
     return ContrastPairs((without + difference).astype(np.float32), without.astype(np.float32))
+
+
+def planted_evidence(*, dimensions: int = 12, pairs: int = 64) -> Evidence:
+    """Return pairs, a corpus and an attacker in which the concept moves the first third of the dimensions."""
+    contrast = planted_pairs(dimensions=dimensions, pairs=pairs, moved=dimensions // 3)
+    attacker = planted_attacker(dimensions=dimensions, words=dimensions // 3)
+
+    def make_attacker(attack: str, settings: Mapping[str, Any], rng: np.random.Generator) -> PlantedAttacker:
+        del attack, settings, rng
+        return attacker
+
+    return Evidence(contrast, LabeledEmbeddings(vectors=attacker.vectors, words=attacker.words), make_attacker)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,7 +116,7 @@ def planted_attacker(*, dimensions: int, words: int, rows: int = 96, seed: int =
 
 def _check_needs_more(learner: ShapeLearner, contrast: ContrastPairs) -> None:
     try:
-        learner.fit(contrast, np.random.default_rng(3))
+        learner.fit(Evidence(contrast), np.random.default_rng(3))
     except InvalidInputError:
         return
-    raise AssertionError("a learner that needs an attack or a corpus must say so where it gets none")
+    raise AssertionError("a learner that looks through an attack must say so where it gets none")

@@ -1,4 +1,4 @@
-"""What every utility task must do, written once."""
+"""The contract of utility tasks."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class WordEncoder:
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng(0)
 
-    def clean(self, texts: Sequence[str]) -> Embeddings:
+    def embed_clean(self, texts: Sequence[str]) -> Embeddings:
         """Return the sum of one direction per word, at length one."""
         self.asked_clean.update(texts)
         return self._vectors(texts)
 
-    def released(self, texts: Sequence[str]) -> Embeddings:
+    def embed_released(self, texts: Sequence[str]) -> Embeddings:
         """Return the same with fresh noise."""
         self.asked_released.update(texts)
         vectors = self._vectors(texts)
@@ -88,7 +88,7 @@ def _check_sides(tasks: dict[Protected, UtilityTask], undefended: TaskScores) ->
     for side, task in tasks.items():
         scores = task.score(encoders[side])
         assert scores.protected == side, "scores must tell the side that was protected"
-        assert scores.scores == undefended.scores, "a defence that does nothing must change nothing, on either side"
+        assert scores.scores == undefended.scores, "a defense that does nothing must change nothing, on either side"
         assert encoders[side].asked_released, "the protected side must get released vectors"
     if set(tasks) != set(SIDES):
         return

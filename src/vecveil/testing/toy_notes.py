@@ -1,4 +1,4 @@
-"""Short notes with a dozen private words, and vectors that are easy to read: what a working attack must read back."""
+"""Short notes with private words, and vectors easy to read."""
 
 from __future__ import annotations
 

@@ -1,37 +1,40 @@
-"""What every utility task must do."""
+"""The contract of utility tasks, and the registry of tasks by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import embeddings, one_of
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.registry import Registry
 
 Side = Literal["query", "document"]
 Protected = Literal["both", "queries", "documents"]
 
 
 class Encoder(Protocol):
-    """Texts to vectors, before and after a defence. What is cached or drawn behind it is no business of a task."""
+    """Texts to vectors, before and after a defense."""
 
-    def clean(self, texts: Sequence[str]) -> Embeddings:
+    def embed_clean(self, texts: Sequence[str]) -> Embeddings:
         """Return the vectors of `texts` as the embedder makes them."""
         ...
 
-    def released(self, texts: Sequence[str]) -> Embeddings:
-        """Return the vectors of `texts` as the defence lets them out, with fresh noise at each call."""
+    def embed_released(self, texts: Sequence[str]) -> Embeddings:
+        """Return the vectors of `texts` as the defense releases them, with fresh noise at each call."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskScores:
-    """What is left of a task.
+    """The scores of a task.
 
     Attributes:
         main: Name of the score that stands for the task in plots.
         scores: Every score by name, larger is better.
-        protected: Which side had been protected.
+        protected: Which side was protected.
         cases: Number of queries, pairs or records behind the scores.
     """
 
@@ -46,7 +49,7 @@ class UtilityTask(Protocol):
 
     @property
     def label(self) -> str:
-        """How tables name the task."""
+        """The name of the task in tables."""
         ...
 
     def score(self, encoder: Encoder) -> TaskScores:
@@ -54,7 +57,54 @@ class UtilityTask(Protocol):
         ...
 
 
-def task_label(name: str, *, source: str = "", protected: Protected = "both") -> str:
-    """Return a label such as "retrieval:fiqa (documents protected)"."""
-    side = "" if protected == "both" else f" ({protected} protected)"
-    return f"{name}:{source}{side}" if source else f"{name}{side}"
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SidedTask:
+    """The base of tasks with two sides, queries and documents, that can be protected apart.
+
+    Attributes:
+        protected: Which side is protected.
+        source: Where the data are from, for the label.
+    """
+
+    protected: Protected = "both"
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        one_of(self.protected, get_args(Protected), "protected side")
+
+    @property
+    def name(self) -> str:
+        """The name of the task, without its data."""
+        return type(self).__name__.lower()
+
+    @property
+    def label(self) -> str:
+        """The name of the task in tables, such as "retrieval:fiqa (documents protected)"."""
+        side = "" if self.protected == "both" else f" ({self.protected} protected)"
+        return f"{self.name}:{self.source}{side}" if self.source else f"{self.name}{side}"
+
+
+def is_protected(side: Side, protected: Protected) -> bool:
+    """Return whether the vectors of `side` are released ones."""
+    return protected in ("both", "queries" if side == "query" else "documents")
+
+
+def encode_side(encoder: Encoder, texts: Sequence[str], *, side: Side, protected: Protected) -> Embeddings:
+    """Return one checked row per text: released where the side is protected, clean where it isn't."""
+    encode = encoder.embed_released if is_protected(side, protected) else encoder.embed_clean
+    vectors = embeddings(encode(texts), name=f"{side} vectors")
+    if vectors.shape[0] != len(texts):
+        raise InvalidInputError(f"{len(texts)} texts must give as many {side} vectors, got {vectors.shape[0]}")
+    return vectors
+
+
+UTILITY_TASKS: Registry[type[UtilityTask]] = Registry(
+    kind="utility task",
+    builtin={
+        "mteb": "vecveil.utility.mteb:Mteb",
+        "neighbors": "vecveil.utility.neighbors:Neighbors",
+        "retrieval": "vecveil.utility.retrieval:Retrieval",
+        "sts": "vecveil.utility.sts:Sts",
+    },
+    group="vecveil.utility",
+)

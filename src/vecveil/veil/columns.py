@@ -1,4 +1,4 @@
-"""Which column of a file is protected, which go along, and which are left out for safety."""
+"""The plan for the columns of a file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from vecveil.artifacts.vectors import VECTOR, column_of, holds_annotations, holds_vectors, is_vector_type
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
-from vecveil.veil.values import PRIVATE_NAMES, is_long, reads_like_text, strings_in
+from vecveil.files.vectors import VECTOR, holds_annotations, holds_vectors, is_vector_type, to_vector_column
+from vecveil.veil.values import PRIVATE_NAMES, is_long, join_strings, reads_like_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,41 +35,39 @@ class ColumnPlan:
     dropped: tuple[str, ...]
 
     @classmethod
-    def of(
+    def for_schema(
         cls,
         schema: Any,
         *,
-        text: str | None,
-        vectors: str | None,
-        keep: tuple[str, ...],
-        vectors_only: bool,
+        text: str | None = None,
+        vectors: str | None = None,
         ids: str | None = None,
+        keep: tuple[str, ...] = (),
+        vectors_only: bool = False,
         sample: Any = None,
     ) -> Self:
         """Return the plan for a table.
 
         Args:
             schema: Its Arrow schema.
-            sample: Its first rows, to see which columns read like text.
             text: The text column, if it is named.
             vectors: The vector column, if it is named.
+            ids: The column of record ids, if it is named.
             keep: Columns to carry through although they would be left out for safety.
             vectors_only: Whether the output has no place for other columns.
-            ids: The column of record ids, if it is named.
+            sample: Its first rows, to see which columns read like text.
         """
         columns: list[str] = schema.names
         for name in (text, vectors, ids, *keep):
             if name is not None:
                 one_of(name, columns, "column")
         if text is None and vectors is None:
-            text, vectors = _only_choice(columns, [name for name in columns if is_vector_type(schema.field(name).type)])
+            text, vectors = _choose_column(schema)
         if text is not None and vectors is not None:
             raise InvalidInputError(f"name a text column or a vector column, got both {text!r} and {vectors!r}")
-        if ids is not None:
-            _require_ids(schema.field(ids))
         if vectors in keep:
             raise InvalidInputError(f"the clean vectors of {vectors!r} can't be kept: the protected ones replace them")
-        _require_types(schema, text=text, vectors=vectors)
+        _require_types(schema, text=text, vectors=vectors, ids=ids)
         risky = (name for name in columns if _is_risky(schema.field(name), sample))
         unsafe = {text, vectors, *risky} - set(keep)
         carried = () if vectors_only else tuple(name for name in columns if name not in unsafe)
@@ -98,44 +96,37 @@ class ColumnPlan:
         import pyarrow as pa
 
         columns = [batch.column(name) for name in self.carried]
-        return pa.RecordBatch.from_arrays([*columns, column_of(protected)], schema=schema)
+        return pa.RecordBatch.from_arrays([*columns, to_vector_column(protected)], schema=schema)
 
 
 def _is_risky(field: Any, sample: Any) -> bool:
+    """Return whether a column would give away what is protected."""
     if field.name.casefold() in PRIVATE_NAMES or holds_vectors(field.type) or holds_annotations(field.type):
         return True
-    return sample is not None and _reads_like_text(sample.column(field.name))
+    if sample is None:
+        return False
+    values = [words for value in sample.column(field.name).to_pylist() if (words := join_strings(value))]
+    return reads_like_text(len(values), sum(map(is_long, values)))
 
 
-def _reads_like_text(column: Any) -> bool:
-    lengths = [is_long(words) for value in column.to_pylist() if (words := strings_in(value))]
-    return reads_like_text(len(lengths), sum(lengths))
-
-
-def _require_types(schema: Any, *, text: str | None, vectors: str | None) -> None:
-    import pyarrow as pa
-
-    if text is not None:
-        kind = schema.field(text).type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
-            raise InvalidInputError(f"the text column {text!r} must hold text, got {kind}")
-    if vectors is not None and not is_vector_type(schema.field(vectors).type):
-        kind = schema.field(vectors).type
-        raise InvalidInputError(f"the vector column {vectors!r} must hold lists of floating-point numbers, got {kind}")
-
-
-def _require_ids(field: Any) -> None:
+def _require_types(schema: Any, *, text: str | None, vectors: str | None, ids: str | None) -> None:
     from pyarrow import types
 
-    kind = field.type
-    if not (
-        types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    ):
-        raise InvalidInputError(f"the id column {field.name!r} must hold text or whole numbers, got {kind}")
+    def is_string(kind: Any) -> bool:
+        return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+    if text is not None and not is_string(kind := schema.field(text).type):
+        raise InvalidInputError(f"the text column {text!r} must hold text, got {kind}")
+    if vectors is not None and not is_vector_type(kind := schema.field(vectors).type):
+        raise InvalidInputError(f"the vector column {vectors!r} must hold lists of floating-point numbers, got {kind}")
+    if ids is not None and not (is_string(kind := schema.field(ids).type) or types.is_integer(kind)):
+        raise InvalidInputError(f"the id column {ids!r} must hold text or whole numbers, got {kind}")
 
 
-def _only_choice(columns: list[str], vectors: list[str]) -> tuple[str | None, str | None]:
+def _choose_column(schema: Any) -> tuple[str | None, str | None]:
     """Return the text column or the vector column where there is no doubt which is meant."""
+    columns: list[str] = schema.names
+    vectors = [field.name for field in schema if is_vector_type(field.type)]
     if "text" in columns and not vectors:
         return "text", None
     if len(vectors) == 1 and "text" not in columns:

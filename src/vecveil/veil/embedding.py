@@ -1,4 +1,4 @@
-"""Many texts through an embedder, with progress and checks."""
+"""Embedding of many texts, with progress and checks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
-from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.core.errors import InvalidRowError
 from vecveil.core.progress import Progress, silent
+from vecveil.core.texts import to_texts
 from vecveil.embedders import Embedder
 
 CHUNK = 256
@@ -22,22 +23,18 @@ def embed_texts(
     *,
     label: str = "embedding",
     first_row: int = 0,
-    alone: bool = False,
     progress: Progress = silent,
 ) -> Embeddings:
     """Return one checked row per text.
 
     Args:
         embedder: Makes the vectors.
-        texts: What to embed.
+        texts: What to embed: a list, or one column of a table.
         label: What to call the work.
         first_row: Number of the first text in errors.
-        alone: Give each text to the model by itself, unless the embedder calls itself steady. The last bits of a vector
-            depend on the texts that a model gets together; this way they don't.
         progress: Told after each chunk.
     """
-    if isinstance(texts, str):
-        raise InvalidInputError("texts must be a list of texts, got one string; put it into a list")
+    texts = to_texts(texts)
     for row, text in enumerate(texts, start=first_row):
         if not isinstance(text, str):
             raise InvalidRowError(row, f"has no text, but {type(text).__name__}; vectors are protected by perturb")
@@ -45,14 +42,13 @@ def embed_texts(
             raise InvalidRowError(row, "has no text")
     dimensions = embedder.fingerprint.dimensions
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
-    size = 1 if alone and not getattr(embedder, "steady", False) else CHUNK
-    starts = range(0, len(texts), size)
-    for start in progress(starts, label=label, total=len(texts), weigh=lambda at: min(size, len(texts) - at)):
+    starts = range(0, len(texts), CHUNK)
+    for start in progress(starts, label=label, total=len(texts), weigh=lambda at: min(CHUNK, len(texts) - at)):
         try:
-            chunk = embedder.embed(texts[start : start + size])
+            chunk = embedder.embed(texts[start : start + CHUNK])
         except InvalidRowError as error:
-            raise error.moved(first_row + start) from None
-        vectors[start : start + size] = embeddings(
+            raise error.shift(first_row + start) from None
+        vectors[start : start + CHUNK] = embeddings(
             chunk, dimensions=dimensions, name="embeddings", first_row=first_row + start
         )
     return vectors

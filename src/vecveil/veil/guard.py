@@ -1,47 +1,31 @@
-"""A veil in use: what every way in holds, on one machine or on many."""
+"""Guards: a veil in use, with budget, key and ledger."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.accounting.ledger import Ledger, is_address, open_ledger
-from vecveil.artifacts.key_file import read_key
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import rows_of
-from vecveil.core.digests import json_digest
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.digests import json_digest, text_digest
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
-from vecveil.embedders import Embedder
-from vecveil.veil.embedding import embed_texts
-from vecveil.veil.journal import Journal, recorded_release
-from vecveil.veil.protection import Protection
-from vecveil.veil.recording import place_of
-from vecveil.veil.records import RecordBatch, id_bytes, seen_contents, text_contents, vector_contents
+from vecveil.core.texts import to_texts
+from vecveil.embedders import Embedder, EmbedderLike
+from vecveil.embedders.probes import PROBE
+from vecveil.ledger import Ledger, is_address
+from vecveil.veil.release import Release
 from vecveil.veil.veil import Veil
 
-
-class _Opening:
-    """Of two threads that release at once, one opens the ledger, and both record in its run."""
-
-    lock = Lock()
-
-    @classmethod
-    def renew(cls) -> None:
-        """Start anew in a fork, where the thread that held the lock is not there any more."""
-        cls.lock = Lock()
-
-
-os.register_at_fork(after_in_child=_Opening.renew)
+SAME_MODEL_DISTANCE = 0.05
+"""How far apart, over their length, two vectors of one sentence by one model may be: half precision and other
+processors make less of a difference, and two models far more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +38,10 @@ class Guard:
 
     Attributes:
         veil: The veil, or its folder.
-        epsilon: Literal budget; what the veil keeps where neither this nor `noise_ratio` is given.
-        noise_ratio: Length of the noise over the length of an embedding, in place of `epsilon`.
-        key: The key, or its file: the same text gets the same noise again. Fresh noise where None.
+        epsilon: Literal budget; of this and the next two one at most, and the veil's own where none is given.
+        noise_ratio: Length of the noise over the length of an embedding.
+        paper_epsilon: An epsilon on the axis of the paper's tables.
+        key: The key, or its file: the same record gets the same noise again. Fresh noise where None.
         ledger: Where releases are recorded: an open ledger, a path, a PostgreSQL URL, or "default" for the one of this
             user; nowhere where None.
         collection: What ids belong to, where a ledger serves several collections.
@@ -68,19 +53,16 @@ class Guard:
     _: KW_ONLY
     epsilon: float | None = None
     noise_ratio: float | None = None
+    paper_epsilon: float | None = None
     key: Key | str | Path | None = None
     ledger: Ledger | str | Path | None = field(default=None, repr=False)
     collection: str = ""
     grid: str = "float32"
-    embedder: Embedder | str | None = None
+    embedder: EmbedderLike | None = None
 
     def __post_init__(self) -> None:
-        if self.epsilon is not None and self.noise_ratio is not None:
-            raise InvalidInputError(
-                f"give epsilon or noise_ratio, got both ({self.epsilon!r} and {self.noise_ratio!r})"
-            )
         # Whoever is given a broken veil or an unreadable key should hear of it now, not at the first request.
-        _ = self.protection
+        _ = self.release
 
     @cached_property
     def opened_veil(self) -> Veil:
@@ -88,13 +70,17 @@ class Guard:
         return self.veil if isinstance(self.veil, Veil) else Veil.load(self.veil)
 
     @cached_property
-    def protection(self) -> Protection:
-        """The veil at this budget."""
-        veil, epsilon = self.opened_veil, self.epsilon
-        if self.noise_ratio is not None:
-            epsilon = veil.epsilon_for(noise_ratio=self.noise_ratio)
-        key = read_key(Path(self.key)) if isinstance(self.key, str | Path) else self.key
-        return veil.protection(epsilon=epsilon, key=key, grid=self.grid)
+    def release(self) -> Release:
+        """The one way out: the veil at this budget, with this key, grid and ledger."""
+        return self.opened_veil.release(
+            epsilon=self.epsilon,
+            noise_ratio=self.noise_ratio,
+            paper_epsilon=self.paper_epsilon,
+            key=self.key,
+            grid=self.grid,
+            ledger=self.ledger,
+            collection=self.collection,
+        )
 
     @cached_property
     def model(self) -> Embedder:
@@ -104,14 +90,14 @@ class Guard:
     @property
     def id(self) -> str:
         """What tells guards apart by what they release: veil, budget, grid, and the key by its fingerprint."""
-        return json_digest(self.protection.label())
+        return json_digest(self.release.label())
 
     @property
     def dimensions(self) -> int:
         """Length of a vector."""
         return self.opened_veil.fingerprint.dimensions
 
-    def texts(
+    def protect_texts(
         self, texts: Sequence[str], *, ids: Sequence[str | int] | None = None, progress: Progress = silent
     ) -> NDArray[Any]:
         """Return protected vectors of texts, recorded before they are returned.
@@ -122,49 +108,60 @@ class Guard:
                 noise.
             progress: Told after each chunk of texts.
         """
-        # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
-        vectors = embed_texts(self.model, texts, alone=self.protection.keyed, progress=progress)
-        names = None if ids is None else id_bytes(ids)
-        seen = seen_contents(self.model, texts, vectors) if self.protection.keyed else None
-        return self.release(vectors, RecordBatch.of(text_contents(texts), names, seen=seen))
+        return self.release.protect_texts(texts, self.model, ids=ids, progress=progress)
 
-    def embedded(
+    def protect_embedded(
         self, texts: Sequence[str], vectors: Embeddings, *, ids: Sequence[str | int] | None = None
     ) -> NDArray[Any]:
         """Return protected copies of the vectors that the veil's model made of texts elsewhere, recorded.
 
-        The ledger knows the records by their texts, though the last bits of a vector may be others each time; the noise
-        depends on the vector as it came.
-
         Args:
-            texts: What was embedded.
+            texts: What was embedded; the ledger knows records without ids by them.
             vectors: Their vectors.
-            ids: One per text, as for `texts`.
+            ids: One per text, as for `protect_texts`.
         """
-        clean = rows_of(vectors, dimensions=self.dimensions)
-        names = None if ids is None else id_bytes(ids)
-        return self.release(clean, RecordBatch.of(text_contents(texts), names, seen=vector_contents(clean)))
+        contents = [text_digest(text) for text in to_texts(texts)]
+        return self.release.protect_vectors(vectors, ids=ids, contents=contents)
 
-    def vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:
+    def protect_vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:
         """Return protected copies of vectors that the veil's model made, recorded before they are returned.
 
         Args:
             vectors: One row per record.
-            ids: One per vector, as for `texts`.
+            ids: One per vector, as for `protect_texts`.
         """
-        clean = rows_of(vectors, dimensions=self.dimensions)
-        names = None if ids is None else id_bytes(ids)
-        return self.release(clean, RecordBatch.of(vector_contents(clean), names))
-
-    def release(self, vectors: Embeddings, records: RecordBatch) -> NDArray[Any]:
-        """Return protected copies of vectors whose records were named elsewhere, recorded before they are returned."""
-        if not len(vectors):
-            return np.empty((0, self.dimensions), dtype=self.grid)
-        return recorded_release(self.protection, vectors, records, self._journal())
+        return self.release.protect_vectors(vectors, ids=ids)
 
     def open_ledger(self) -> None:
         """Open the ledger now, for those who would rather hear of a broken one before the first release."""
-        self._journal()
+        if self.release.ledger is not None:
+            self.release.ledger.open()
+
+    def require_same_model(self, embed: Callable[[list[str]], Any]) -> None:
+        """Raise unless a model that is called elsewhere makes the vectors that the veil is for.
+
+        One public sentence is embedded by both. A veil that was learned from vectors alone names no model, and nothing
+        can be compared then.
+
+        Args:
+            embed: The other model: texts in, one vector for each out.
+        """
+        veil = self.opened_veil
+        if self.embedder is None and veil.provenance.embedder is None:
+            return
+        mine = self.model.embed([PROBE])[0]
+        theirs = np.asarray(embed([PROBE]), dtype=np.float64).reshape(-1)
+        name = veil.fingerprint.model
+        if theirs.shape != mine.shape:
+            raise EmbedderMismatchError(
+                f"the veil is for {name}, with {len(mine)} dimensions; this model has {len(theirs)}"
+            )
+        distance = float(np.linalg.norm(theirs - mine) / np.linalg.norm(mine))
+        if not distance <= SAME_MODEL_DISTANCE:
+            raise EmbedderMismatchError(
+                f"the veil is for {name}; this model's vector of a public sentence is {distance:.2g} of a length away "
+                "from that model's"
+            )
 
     def settings(self, *, without: Collection[str] = ()) -> dict[str, Any]:
         """Return what makes this guard, fit for JSON: names, paths and numbers, and never a key.
@@ -193,7 +190,7 @@ class Guard:
         return found
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Guard:
+    def from_settings(cls, settings: Mapping[str, Any]) -> Guard:
         """Return the guard that was written down as `settings`."""
         known = {entry.name for entry in fields(cls)}
         unknown = sorted({*settings} - known)
@@ -203,24 +200,9 @@ class Guard:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An open ledger and a loaded model stay where they are, and so does a key.
-        return Guard.of, (self.settings(),)
+        return Guard.from_settings, (self.settings(),)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Guard:
         # Nothing in it changes, so a copy is the thing itself, with its open ledger.
         del memo
         return self
-
-    def _journal(self) -> Journal | None:
-        if self.ledger is None:
-            return None
-        with _Opening.lock:
-            known: Journal | None = self.__dict__.get("_opened_journal")
-            if known is None or not known.here:
-                ledger = self.ledger
-                if isinstance(ledger, str | Path):
-                    ledger = open_ledger(place_of(ledger))
-                # One that came with a fork is kept: closing its database here would close it for the parent.
-                self.__dict__.setdefault("_inherited", []).append(known)
-                known = Journal(ledger, self.protection, collection=self.collection)
-                self.__dict__["_opened_journal"] = known
-        return known

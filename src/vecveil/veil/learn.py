@@ -1,32 +1,33 @@
-"""From a named concept and texts to a veil."""
+"""Learning of a veil from a concept and texts."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from vecveil.accounting.ledger import Ledger
 from vecveil.attacks import build_attack
 from vecveil.concepts import Concept, Passage, contrast_set
 from vecveil.concepts.passage import passages
-from vecveil.core.checks import at_least, budget
+from vecveil.core.checks import at_least
+from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
-from vecveil.embedders import Embedder, resolve_embedder
+from vecveil.embedders import EmbedderLike, resolve_embedder
+from vecveil.ledger import Ledger
 from vecveil.mechanisms import MECHANISMS
-from vecveil.shapes import AdversarialLearner, ContrastPairs, build_learner
+from vecveil.shapes import AttackLearner, build_learner
+from vecveil.shapes.missing_axes import fit_helpful_estimator
 from vecveil.shapes.registry import DEFAULT_SHAPE
-from vecveil.veil.embedding import embed_texts
-from vecveil.veil.fitting import fit, reads_corpus
-from vecveil.veil.labelled import LabelledTexts
+from vecveil.veil.budget import Budget, TypicalLengths
+from vecveil.veil.evidence import corpus_evidence
+from vecveil.veil.ledger_run import record_learning
 from vecveil.veil.provenance import Provenance
-from vecveil.veil.recording import record_learning
-from vecveil.veil.typical import TypicalLengths
+from vecveil.veil.release import identify_contents
 from vecveil.veil.veil import Veil
 
 FEWEST_PAIRS = 10
@@ -37,7 +38,7 @@ def learn(
     concept: Concept,
     texts: Iterable[str | Passage],
     *,
-    embedder: str | Embedder = "minilm",
+    embedder: EmbedderLike = "minilm",
     shape: str = DEFAULT_SHAPE,
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -45,13 +46,15 @@ def learn(
     contrast: Literal["removal", "replacement"] = "removal",
     fill: bool = True,
     epsilon: float | None = None,
+    noise_ratio: float | None = None,
+    paper_epsilon: float | None = None,
     seed: int = 0,
     cache: str | Path | None = None,
     drop_empty: bool = False,
     allow_everywhere: bool = False,
     keep_concept: bool = False,
     public: bool = False,
-    ledger: Ledger | None = None,
+    ledger: Ledger | str | Path | None = None,
     progress: Progress = silent,
 ) -> Veil:
     """Learn where a concept lives in the vectors of an embedder.
@@ -59,7 +62,7 @@ def learn(
     Args:
         concept: What is private.
         texts: Texts with and without it. The shape that is learned from them is itself a release.
-        embedder: A name (see `resolve_embedder`) or an object.
+        embedder: A name or an object; see `resolve_embedder`.
         shape: Name of the shape learner.
         preset: Named settings of that learner, such as "paper".
         settings: Single settings of that learner, over the preset.
@@ -67,21 +70,24 @@ def learn(
         contrast: Whether the concept is removed from a text, or replaced by another of its category.
         fill: Whether what is left out of a release is estimated from what is in it: free post-processing, done where
             it helps search in these texts.
-        epsilon: Budget to keep in the veil.
+        epsilon: Budget to keep in the veil, as a literal epsilon.
+        noise_ratio: The same as a noise ratio.
+        paper_epsilon: The same on the axis of the paper's tables.
         seed: Of the learner; noise is never seeded by it.
         cache: Folder to keep clean embeddings in; as sensitive as the texts. None keeps none.
         drop_empty: Leave out texts in which nothing but the concept stands.
         allow_everywhere: Accept a concept that every text holds.
         keep_concept: Write the concept itself, with its private terms, into the veil.
         public: Whether the texts are public, or made up: what is learned on them gives nothing of anyone's away.
-        ledger: Where learning on private texts is recorded; nowhere where None.
+        ledger: Where learning on private texts is recorded: an open ledger, a path, a URL, or "default"; nowhere where
+            None.
         progress: Told how far the work is.
     """
     if not isinstance(concept, Concept):
         raise InvalidInputError(f"concept must be a concept, such as vv.terms(...), got {type(concept).__name__}")
-    # Names and settings first: a misspelt one should not come to light after an hour of embedding.
+    # Names and settings first: a misspelled one should not come to light after an hour of embedding.
     learner = build_learner(shape, preset=preset, settings=settings)
-    if isinstance(learner, AdversarialLearner):
+    if isinstance(learner, AttackLearner):
         build_attack(learner.attack, learner.attack_settings)
     if not MECHANISMS.load(mechanism).takes_shape and shape != "uniform":
         raise InvalidInputError(
@@ -89,12 +95,11 @@ def learn(
             "use the shape 'uniform' with it, or the mechanism 'mahalanobis'"
         )
     at_least(seed, 0, "seed")
-    if epsilon is not None:
-        budget(epsilon)
+    asked = Budget.from_settings({"epsilon": epsilon, "noise_ratio": noise_ratio, "paper_epsilon": paper_epsilon})
     model = resolve_embedder(embedder, cache=None if cache is None else Path(cache))
 
     corpus = passages(texts)
-    pairs_of_texts = contrast_set(
+    contrasts = contrast_set(
         concept,
         corpus,
         kind=contrast,
@@ -103,48 +108,42 @@ def learn(
         allow_everywhere=allow_everywhere,
         progress=progress,
     )
-    if pairs_of_texts.unseen:
-        unseen = ", ".join(pairs_of_texts.unseen)
-        message = f"nothing was found for {unseen}: misspelt, or not in these texts?"
+    if contrasts.unseen:
+        unseen = ", ".join(contrasts.unseen)
+        message = f"nothing was found for {unseen}: misspelled, or not in these texts?"
         warnings.warn(message, VecveilWarning, stacklevel=2)
-    if shape != "uniform" and len(pairs_of_texts) < FEWEST_PAIRS:
+    if shape != "uniform" and len(contrasts) < FEWEST_PAIRS:
         raise InvalidInputError(
-            f"a shape must be learned from at least {FEWEST_PAIRS} texts with the concept, got {len(pairs_of_texts)}: "
+            f"a shape must be learned from at least {FEWEST_PAIRS} texts with the concept, got {len(contrasts)}: "
             "with fewer it would tell more of single texts than of the concept"
         )
-    pairs = ContrastPairs(
-        embed_texts(model, pairs_of_texts.with_concept, label="embedding with the concept", progress=progress),
-        embed_texts(model, pairs_of_texts.without_concept, label="embedding without it", progress=progress),
-    )
-    rng = np.random.default_rng(seed)
-    labelled = None
-    if reads_corpus(learner):
-        labelled = LabelledTexts.of(
-            concept, corpus=corpus, contrast=pairs_of_texts, pairs=pairs, embedder=model, progress=progress
-        )
-    fitted = fit(learner, pairs, labelled, rng, fill=fill, progress=progress)
+    evidence = corpus_evidence(corpus, contrasts, model, progress=progress)
+    fitted = learner.fit(evidence, np.random.default_rng(seed), progress=progress)
+    estimator = fit_helpful_estimator(fitted.shape, evidence) if fill else None
     unit = MECHANISMS.load(mechanism).for_shape(
-        epsilon=1.0, variances=fitted.shape.variances, axes=fitted.shape.axes, centre=fitted.shape.centre
+        epsilon=1.0, variances=fitted.shape.variances, axes=fitted.shape.axes, center=fitted.shape.center
     )
     learner_settings: Any = learner
     veil = Veil(
         shape=fitted.shape,
         mechanism=mechanism,
         fingerprint=model.fingerprint,
-        typical=TypicalLengths.of(pairs, unit),
-        filling=fitted.filling,
+        typical=TypicalLengths.from_pairs(evidence.pairs, unit),
+        estimator=estimator,
         provenance=Provenance(
             concept=concept.settings() if keep_concept else concept.summary(),
             contrast=contrast,
-            pairs=len(pairs),
+            pairs=len(evidence.pairs),
             embedder=embedder if isinstance(embedder, str) else None,
             learner={"name": shape, **asdict(learner_settings)},
             facts={name: value for name, value in fitted.facts.items() if np.isfinite(value)},
             seed=seed,
             public=public,
         ),
-        epsilon=epsilon,
     )
+    if asked is not None:
+        veil = replace(veil, epsilon=veil.epsilon_at(asked))
     if ledger is not None and not public:
-        record_learning(veil, [passage.text for passage in corpus], ledger)
+        ids = identify_contents([text_digest(passage.text) for passage in corpus])
+        record_learning(ledger, ids, veil=veil.digest(), learner=shape)
     return veil

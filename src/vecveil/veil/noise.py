@@ -1,4 +1,4 @@
-"""Where the noise of a release comes from: fresh, from the owner's key, or from a seed."""
+"""Sources of noise: fresh, from the owner's key, or from a seed."""
 
 from __future__ import annotations
 
@@ -10,27 +10,23 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from vecveil.core.key import Key
-from vecveil.core.randomness import keyed_starts, keyed_streams
-from vecveil.core.room import Room, new_room
-from vecveil.mechanisms import Mechanism
-from vecveil.mechanisms.draws import Draws, fresh_draws, generator_draws, stream_draws
+from vecveil.core.randomness import START_BYTES, FreshRows, KeyedRows, RandomRows, SeededRows
 
-TOKEN_BYTES = 16
-
-SCHEME = "aes-256 loops"
-"""How noise is made of a key. Another way is another release of a record, so the names of its noise change with it."""
+SCHEME = "aes-256 rounded"
+"""How noise is made of a key. Another way is another release of a record, so keys are derived anew with it."""
 
 
 class NoiseSource(Protocol):
-    """Draws what a mechanism needs, and names what was drawn."""
+    """Gives each record its random numbers."""
 
     kind: ClassVar[str]
-    label: ClassVar[str]
-    by_row: ClassVar[bool]
-    """Whether each row's noise is its own, so that rows can be drawn in any parts and order."""
+    """Name in a ledger."""
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
-        """Return the random numbers for each of `records`, in memory from `room`."""
+    label: ClassVar[str]
+    """Name in the label of an output."""
+
+    def rows(self, names: Sequence[bytes]) -> RandomRows:
+        """Return the random numbers of records; where noise comes from a key, `names` are what `derive` returns."""
         ...
 
 
@@ -40,21 +36,15 @@ class FreshNoise:
 
     kind: ClassVar[str] = "fresh"
     label: ClassVar[str] = "secure streams, drawn once per row"
-    by_row: ClassVar[bool] = True
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
-        """Return fresh numbers."""
-        return fresh_draws(mechanism, len(records), room=room)
-
-
-def seeded_generator(seed: int) -> np.random.Generator:
-    """Return a generator whose numbers anyone with the seed can have again."""
-    return np.random.default_rng(seed)
+    def rows(self, names: Sequence[bytes]) -> RandomRows:
+        """Return fresh rows."""
+        return FreshRows(len(names))
 
 
 @dataclass(frozen=True, eq=False)
 class SeededNoise:
-    """Noise that anyone with the seed can take off again: for tests and published experiments.
+    """Noise that anyone with the seed can take off again: for tests, audits and published experiments.
 
     Attributes:
         rng: A generator of the caller's.
@@ -62,14 +52,12 @@ class SeededNoise:
 
     kind: ClassVar[str] = "seeded"
     label: ClassVar[str] = "seeded: not private"
-    by_row: ClassVar[bool] = False
 
     rng: np.random.Generator
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
+    def rows(self, names: Sequence[bytes]) -> RandomRows:
         """Return the generator's next numbers."""
-        del room
-        return generator_draws(mechanism, len(records), self.rng)
+        return SeededRows(self.rng, len(names))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,34 +72,33 @@ class KeyedNoise:
 
     kind: ClassVar[str] = "keyed"
     label: ClassVar[str] = "keyed, the same again for the same record; equal records are equal"
-    by_row: ClassVar[bool] = True
 
     key: Key
     veil: str
     epsilon: float
-    _release: Key = field(init=False, repr=False)
+    _names: bytes = field(init=False, repr=False)
     _cipher: bytes = field(init=False, repr=False)
-    _starts: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # A key for this veil and this budget: another of either gives noise that has nothing to do with this.
+        # Keys for this veil and this budget: another of either gives noise that has nothing to do with this.
         context = f"{SCHEME} {self.veil} {float(self.epsilon).hex()}".encode()
-        object.__setattr__(self, "_release", Key(self.key.derive(b"vecveil release", context)))
-        object.__setattr__(self, "_cipher", self._release.derive(b"vecveil cipher", b""))
-        object.__setattr__(self, "_starts", self._release.derive(b"vecveil starts", b""))
+        object.__setattr__(self, "_names", self.key.derive(b"vecveil names", context))
+        object.__setattr__(self, "_cipher", self.key.derive(b"vecveil cipher", context))
 
-    def draws(self, mechanism: Mechanism, records: Sequence[bytes], *, room: Room = new_room) -> Draws:
-        """Return the numbers of each record."""
-        streams = keyed_streams(self._cipher, keyed_starts(self._starts, records))
-        return stream_draws(mechanism, streams, room=room)
+    def derive(self, noise_keys: Sequence[bytes]) -> list[bytes]:
+        """Return 32 bytes for each record that nobody can compute without the key.
 
-    def tokens(self, records: Sequence[bytes]) -> list[bytes]:
-        """Return a name for the noise of each record, which tells nothing of the noise itself."""
-        return [self._release.derive(b"vecveil token", record)[:TOKEN_BYTES] for record in records]
+        The first half says where the record's stream of random numbers begins. The second half names its noise in a
+        ledger, and tells nothing of the first.
+        """
+        return [hashlib.blake2b(one, key=self._names, digest_size=2 * START_BYTES).digest() for one in noise_keys]
+
+    def rows(self, names: Sequence[bytes]) -> RandomRows:
+        """Return the random numbers of each record."""
+        starts = b"".join(name[:START_BYTES] for name in names)
+        return KeyedRows(self._cipher, np.frombuffer(starts, dtype="<u8").reshape(len(names), 2))
 
 
-def row_tokens(run: str, first_row: int, rows: int) -> list[bytes]:
-    """Return a name for the noise of each row of a run that draws afresh; a resumed run gives the same names."""
-    start = bytes.fromhex(run)
-    places = range(first_row, first_row + rows)
-    return [hashlib.blake2b(start + row.to_bytes(8, "little"), digest_size=TOKEN_BYTES).digest() for row in places]
+def token_of(name: bytes) -> bytes:
+    """Return what a ledger calls the noise of a record, from what `KeyedNoise.derive` returned for it."""
+    return name[START_BYTES:]

@@ -1,25 +1,29 @@
-"""A file of texts or vectors in, a file of protected vectors out: in batches, resumable, whole or not at all."""
+"""Protection of a file: in batches, resumable, whole or not at all."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar, Unpack
 
-from vecveil.accounting.ledger import Ledger
-from vecveil.artifacts import ResumableOutput, Source, open_source
-from vecveil.core.ahead import one_ahead
+import numpy as np
+
 from vecveil.core.checks import at_least
-from vecveil.core.digests import file_digest
-from vecveil.core.errors import InvalidInputError
-from vecveil.core.key import Key
+from vecveil.core.digests import file_digest, text_digest
+from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
+from vecveil.files import ResumableOutput, Source, open_source
+from vecveil.files.vectors import read_vectors
+from vecveil.veil.batches import has_text, protect_batch, take_filled
 from vecveil.veil.columns import ColumnPlan
-from vecveil.veil.noise import seeded_generator
-from vecveil.veil.recording import Recording, opened
-from vecveil.veil.rows import Rows
+from vecveil.veil.release import Release, ReleaseSettings, encode_ids, identify_contents
 from vecveil.veil.veil import Veil
+
+T = TypeVar("T")
 
 SAMPLE = 256
 """First rows that are looked at to see which columns read like text."""
@@ -56,22 +60,18 @@ def protect_file(
     source: str | Path,
     output: str | Path,
     *,
-    epsilon: float | None = None,
     text_column: str | None = None,
     vector_column: str | None = None,
     id_column: str | None = None,
     keep: tuple[str, ...] = (),
     skip_empty: bool = False,
-    key: Key | None = None,
     seed: int | None = None,
-    grid: str = "float32",
-    ledger: Ledger | str | Path | None = None,
-    collection: str = "",
     batch_rows: int | None = None,
     embedder: str | Embedder | None = None,
     cache: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
+    **settings: Unpack[ReleaseSettings],
 ) -> ProtectReport:
     """Protect every row of `source` into `output`.
 
@@ -79,35 +79,30 @@ def protect_file(
         veil: What to protect with.
         source: Texts (Parquet, Arrow, JSONL, CSV, TSV, lines) or vectors (Parquet, Arrow, `.npy`).
         output: Parquet (ids and other columns go along) or `.npy` (vectors only).
-        epsilon: Literal budget; the veil's own where None.
         text_column: Column of texts; "text" where neither column is named and there is one.
         vector_column: Column of vectors that the veil's embedder made.
         id_column: Column that says which record a row is, for the ledger and for keyed noise; its text or vector says
             it where None.
         keep: Columns to carry through that would be left out for safety: texts, clean vectors, annotations.
         skip_empty: Leave rows without a text out; otherwise one such row is an error, before any work is done.
-        key: Derives the noise of each record, so that it gets the same again; fresh noise where None.
         seed: For tests and published experiments only: noise from a seed is not private, and the output says so.
-        grid: What vectors are rounded to: float32, float16 or int8.
-        ledger: Where the releases are recorded: an open ledger, a path, a PostgreSQL URL, "default" for the one of this
-            user, None to record nothing.
-        collection: What the ids belong to, where a ledger serves several collections.
         batch_rows: Rows that are protected and written together: a kill can cost these, and those that are just being
             written. 256 texts or 8,192 vectors where None.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
         overwrite: Whether an existing output may be replaced.
         progress: Told how far the work is.
+        **settings: Budget, key, ledger, collection and grid: see `ReleaseSettings`.
     """
     source, output = Path(source), Path(output)
     if seed is not None:
-        at_least(seed, 0, "seed")
-    rng = None if seed is None else seeded_generator(seed)
-    protection = veil.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
-    table = _clean_table(source)
+        settings["rng"] = np.random.default_rng(at_least(seed, 0, "seed"))
+    ledger, collection = settings.pop("ledger", None), settings.pop("collection", "")
+    release = veil.release(**settings)
+    table = _open_clean(source)
     if source.resolve() == output.resolve():
         raise InvalidInputError(f"the output must be another file than the input, got {output} for both")
-    plan = ColumnPlan.of(
+    plan = ColumnPlan.for_schema(
         table.schema,
         text=text_column,
         vectors=vector_column,
@@ -116,16 +111,18 @@ def protect_file(
         vectors_only=output.suffix == ".npy",
         sample=next(table.batches(SAMPLE)),
     )
-    schema = plan.output_schema(table.schema, veil.fingerprint.dimensions, grid)
+    schema = plan.output_schema(table.schema, veil.fingerprint.dimensions, release.grid.kind)
     ResumableOutput.require_free(output, overwrite=overwrite)
     size = at_least(batch_rows if batch_rows is not None else TEXTS if plan.is_text else VECTORS, 1, "batch_rows")
-    rows = Rows(table=table, plan=plan, dimensions=veil.fingerprint.dimensions)
+    rows = _Rows(table=table, plan=plan)
     # Vectors that no ledger knows of are protected again in less time than it takes to look at them twice.
     precious = plan.is_text or ledger is not None
     with ExitStack() as held:
         total = rows.count(skip_empty=skip_empty)
-        book = None if ledger is None else held.enter_context(opened(ledger))
-        label = {**protection.label(), "ledger": "none" if book is None else book.id}
+        if ledger is not None:
+            # Opened once before anything is made, so that a broken one is heard of.
+            release = held.enter_context(release.record_in(ledger, collection=collection))
+        label = {**release.label(), "ledger": "none" if release.ledger is None else release.ledger.id}
         job = {
             **label,
             "input": file_digest(source) if precious else "",
@@ -143,30 +140,20 @@ def protect_file(
                 f"a seeded run can't go on after a stop: its numbers would start anew; delete {output}.parts"
             )
         resumed = target.rows
-        named = book is not None or protection.keyed
+        if release.ledger is not None:
+            release.ledger.resume(release.charge(target.run), resumed)
         # All of it before the first release: what is spent on a run that can't be finished is spent for nothing.
         if precious:
-            rows.require(protection, named=named)
+            rows.check(release)
+            rows.check_budget(release, after=resumed, progress=progress)
         # Late, because it can take long and most that a user can get wrong has been looked at by now.
         model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
-        recording = None
-        if book is not None:
-            recording = Recording(ledger=book, protection=protection, run=target.run, collection=collection)
-            everyone = rows.all_records(model, after=resumed, keyed=protection.keyed)
-            recording.require(everyone, first_row=resumed, progress=progress)
-        batches = one_ahead(rows.batches(size, after=resumed))
+        batches = _prefetch(rows.batches(size, after=resumed))
         for batch in progress(batches, label="protecting", total=total - resumed, weigh=lambda part: part.num_rows):
-            first_row = target.rows
-            clean = rows.vectors(batch, model, first_row=first_row, alone=protection.keyed)
-            records, names = None, None
-            if named:
-                records = rows.records(batch, model, first_row=first_row, clean=clean, keyed=protection.keyed)
-                names = records.names
-            protected = protection.release(clean, names=names, first_row=first_row)
-            if recording is not None and records is not None:
-                # Before the vectors are anywhere but in memory: a release that is not recorded would be one too many.
+            if release.ledger is not None:
+                # From here on the ledger may know the name of this run, so it must be kept, whatever happens.
                 target.begin()
-                recording.spend(records, first_row=first_row)
+            protected = protect_batch(release, plan, batch, model, first_row=target.rows)
             target.append(plan.output_batch(batch, schema, protected))
         if target.rows != total:
             raise InvalidInputError(f"{source} changed while it was read: {total} rows, then {target.rows}")
@@ -178,17 +165,112 @@ def protect_file(
         carried=plan.carried,
         dropped=plan.dropped,
         run=target.run,
-        recorded=recording is not None,
+        recorded=ledger is not None,
     )
 
 
-def _clean_table(source: Path) -> Source:
+def _open_clean(source: Path) -> Source:
     """Return what is in a file, or raise if it is an output: noise on noise protects no better, and hides it."""
     table = open_source(source)
     if table.rows == 0:
         raise InvalidInputError(f"{source} has no rows")
     beside = source.with_name(f"{source.name}.json")
-    labelled = source.suffix == ".npy" and beside.is_file() and b'"vecveil"' in beside.read_bytes()
-    if labelled or b"vecveil" in (table.schema.metadata or {}):
+    labeled = source.suffix == ".npy" and beside.is_file() and b'"vecveil"' in beside.read_bytes()
+    if labeled or b"vecveil" in (table.schema.metadata or {}):
         raise InvalidInputError(f"{source} holds protected vectors already, as it says itself; protect the original")
     return table
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Rows:
+    """The rows of a table that have something to protect.
+
+    Attributes:
+        table: The input.
+        plan: Which of its columns is what.
+    """
+
+    table: Source
+    plan: ColumnPlan
+
+    def count(self, *, skip_empty: bool) -> int:
+        """Return how many rows have a text, or raise unless all have one or the others may be left out.
+
+        A look at every row before the first is embedded: one blank note at the end must not cost the hours before it.
+        """
+        if not self.plan.is_text:
+            return self.table.rows
+        start, filled, first = 0, 0, None
+        for batch in self.table.batches(VECTORS):
+            mask = has_text(self.plan, batch)
+            if first is None and not all(mask):
+                first = start + mask.index(False)
+            start, filled = start + len(mask), filled + sum(mask)
+        if first is not None and not skip_empty:
+            more = f" ({start - filled} rows have none)" if start - filled > 1 else ""
+            raise InvalidRowError(first, f"has no text{more}; leave such rows out with skip_empty=True (--skip-empty)")
+        if filled == 0:
+            raise InvalidInputError(f"none of the {start} rows has a text")
+        return filled
+
+    def check(self, release: Release) -> None:
+        """Raise unless all rows can be protected; of the vectors of texts, no one knows before."""
+        ids = self.plan.ids if release.is_keyed or release.ledger is not None else None
+        if self.plan.is_text and ids is None:
+            return
+        start = 0
+        for batch in self.table.batches(VECTORS):
+            if not self.plan.is_text:
+                release.check(self._vectors(batch, release, start), first_row=start)
+            if ids is not None and batch.column(ids).null_count:
+                mask = has_text(self.plan, batch)
+                for row, value in enumerate(batch.column(ids).to_pylist()):
+                    if mask[row]:
+                        encode_ids([value], first_row=start + row)
+            start += batch.num_rows
+
+    def check_budget(self, release: Release, *, after: int, progress: Progress) -> None:
+        """Raise unless every record can afford the whole run, as far as that is known before texts are embedded.
+
+        Keyed noise of texts has no name before: a release that was made before would cost nothing, and one that is
+        refused later is not lost, since the same key makes it again. So nothing is refused here then.
+        """
+        if release.ledger is None or (self.plan.is_text and release.is_keyed):
+            return
+
+        def records() -> Iterator[tuple[Sequence[bytes], Sequence[bytes] | None]]:
+            row = after
+            for batch in self.batches(VECTORS, after=after):
+                ids = None if self.plan.ids is None else batch.column(self.plan.ids).to_pylist()
+                if self.plan.is_text:
+                    texts = batch.column(self.plan.column).to_pylist()
+                    contents = identify_contents([text_digest(text) for text in texts])
+                    yield contents if ids is None else encode_ids(ids, first_row=row), None
+                else:
+                    yield release.name_records(self._vectors(batch, release, row), ids, first_row=row)
+                row += batch.num_rows
+
+        release.ledger.check(records(), progress=progress)
+
+    def batches(self, size: int, *, after: int = 0) -> Iterator[Any]:
+        """Yield the rows in batches of at most `size`, without the first `after`."""
+        for batch in self.table.batches(size):
+            kept = take_filled(self.plan, batch)
+            if after >= kept.num_rows:
+                after -= kept.num_rows
+            else:
+                yield kept.slice(after)
+                after = 0
+
+    def _vectors(self, batch: Any, release: Release, first_row: int) -> Any:
+        return read_vectors(batch.column(self.plan.column), dimensions=release.model.dimensions, first_row=first_row)
+
+
+def _prefetch(items: Iterator[T]) -> Iterator[T]:
+    """Yield `items`, each fetched on another thread while the caller has the one before."""
+    end = object()
+    with ThreadPoolExecutor(1, thread_name_prefix="vecveil-prefetch") as thread:
+        coming = thread.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = thread.submit(next, items, end)
+            yield item  # type: ignore[misc]

@@ -1,10 +1,11 @@
-"""Where a veil comes from, told without telling what is private."""
+"""Provenance of a veil, without what is private."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -19,7 +20,6 @@ _PACKAGES = (
     "torch",
     "transformers",
     "sentence-transformers",
-    "captum",
     "mteb",
     "pytrec-eval-terrier",
     "spacy",
@@ -29,6 +29,12 @@ _PACKAGES = (
 
 def installed_versions() -> dict[str, str]:
     """Return the versions of Python and of those packages that are installed."""
+    return dict(_find_versions())
+
+
+@cache
+def _find_versions() -> dict[str, str]:
+    # Looking into the metadata of a dozen packages takes some 40 ms.
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:

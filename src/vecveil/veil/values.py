@@ -1,4 +1,4 @@
-"""What values are by the look of them: texts, annotations, or vectors. One rule for files and for vector stores."""
+"""Rules that recognize texts, annotations and vectors, in files and stores."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NUMBERS = re.compile(r"[\s\[\](),;0-9.eE+-]+")
 _ANNOTATION = {"start", "end", "label"}
 
 
-def strings_in(value: Any) -> str:
+def join_strings(value: Any) -> str:
     """Return all strings in a value, however deep in lists and mappings, as one."""
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).decode("latin-1")
     if isinstance(value, Mapping):
-        return " ".join(filter(None, map(strings_in, value.values())))
+        return " ".join(filter(None, map(join_strings, value.values())))
     if isinstance(value, list | tuple | set | frozenset):
-        return " ".join(filter(None, map(strings_in, value)))
+        return " ".join(filter(None, map(join_strings, value)))
     return value if isinstance(value, str) else ""
 
 

@@ -1,58 +1,57 @@
-"""What a user learns once and uses everywhere."""
+"""Veils: a shape and a mechanism for one embedder."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.accounting import GuaranteeSheet, paper_noise_ratio
-from vecveil.accounting.ledger import Ledger
-from vecveil.artifacts import Artifact, read_artifact, write_artifact
+from vecveil.accounting import GuaranteeSheet
+from vecveil.accounting.budget_readings import NOISE_WARNING_RATIO, noise_warning
 from vecveil.core.arrays import Embeddings, Matrix
-from vecveil.core.checks import budget, positive, rows_of
-from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.core.checks import budget, positive
+from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
-from vecveil.core.recent import Recent
-from vecveil.embedders import Embedder, Fingerprint, resolve_embedder
+from vecveil.embedders import Embedder, EmbedderLike, Fingerprint, resolve_embedder
+from vecveil.files import Artifact, read_artifact, write_artifact
+from vecveil.files.key_file import read_key
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.grid import Grid
 from vecveil.shapes import NoiseShape
-from vecveil.shapes.filling import Filling
-from vecveil.veil.budget import epsilon_for_noise_ratio, require_noise_on_every_axis
-from vecveil.veil.embedding import embed_texts
-from vecveil.veil.journal import Journal, recorded_release
-from vecveil.veil.promise import guarantee_sheet
-from vecveil.veil.protection import Protection
+from vecveil.shapes.missing_axes import MissingAxesEstimator
+from vecveil.veil.budget import Budget, TypicalLengths, require_noise_on_every_axis
+from vecveil.veil.noise import FreshNoise, KeyedNoise, NoiseSource, SeededNoise
 from vecveil.veil.provenance import Provenance
-from vecveil.veil.records import RecordBatch, id_bytes, seen_contents, text_contents, vector_contents
-from vecveil.veil.typical import TypicalLengths
+from vecveil.veil.release import Release, ReleaseSettings, clean_step
+from vecveil.veil.sheet import make_sheet
 
 KIND, FORMAT = "veil", 1
-FILLING = ("reads", "writes", "centre")
-
-KEPT = 8
-"""Budgets whose mechanisms are kept; a search for a budget passes through many."""
+ESTIMATOR = ("reads", "writes", "center")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Veil:
     """A noise shape and a mechanism for the vectors of one embedder, and where they come from.
 
+    Wherever a budget is taken, give one of `epsilon` (literal privacy loss per unit of the guarantee's distance),
+    `noise_ratio` (length of the noise over the length of an embedding) and `paper_epsilon` (the axis of the paper's
+    tables); the veil's own budget is used where none is given.
+
     Attributes:
         shape: Where the noise goes.
         mechanism: Name of the mechanism that adds it.
         fingerprint: The only model whose vectors this veil is for.
-        typical: Lengths of embeddings and contrast pairs, for the dials.
+        typical: Lengths of embeddings and contrast pairs, for the readings of a budget.
         provenance: What was learned from what.
-        filling: Estimates what the shape leaves out from what it releases; None to leave the gap.
+        estimator: Estimates what the shape leaves out from what it releases; None to leave the gap.
         epsilon: Budget that is used where a call names none; None means that every call must name one.
     """
 
@@ -61,7 +60,7 @@ class Veil:
     fingerprint: Fingerprint
     typical: TypicalLengths
     provenance: Provenance
-    filling: Filling | None = None
+    estimator: MissingAxesEstimator | None = None
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
@@ -81,113 +80,91 @@ class Veil:
         self,
         texts: Sequence[str],
         *,
-        epsilon: float | None = None,
-        embedder: str | Embedder | None = None,
-        key: Key | None = None,
         ids: Sequence[str | int] | None = None,
-        rng: np.random.Generator | None = None,
-        grid: str = "float32",
-        ledger: Ledger | None = None,
+        embedder: EmbedderLike | None = None,
         progress: Progress = silent,
+        **settings: Unpack[ReleaseSettings],
     ) -> NDArray[Any]:
         """Return protected vectors of `texts`.
 
         Args:
             texts: What to embed.
-            epsilon: Literal privacy loss per unit of the guarantee's distance.
-            embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
-            key: Makes the noise of a text the same again at each call; fresh noise where None.
             ids: One per text: what the ledger knows them by, and with a key equal texts of different ids get different
                 noise.
-            rng: For tests and published experiments only: a seeded generator makes noise that is not private.
-            grid: What the release is rounded to: float32, float16 or int8.
-            ledger: Where the releases are recorded; nowhere where None.
+            embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
             progress: Told after each chunk of texts.
+            **settings: Budget, key, ledger and grid: see `ReleaseSettings`.
         """
-        protection = self.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
-        # A key promises the same bytes, and a model's last bits depend on which texts it gets together.
-        model = self.embedder(embedder)
-        vectors = embed_texts(model, texts, alone=protection.keyed, progress=progress)
-        if ledger is None and not protection.keyed and ids is None:
-            return protection.release(vectors)
-        known = None if ids is None else id_bytes(ids)
-        # Fresh noise depends on nothing.
-        seen = seen_contents(model, texts, vectors) if protection.keyed else None
-        records = RecordBatch.of(text_contents(texts), known, seen=seen)
-        return recorded_release(protection, vectors, records, _journal(protection, ledger))
+        with self.release(**settings) as release:
+            return release.protect_texts(texts, self.embedder(embedder), ids=ids, progress=progress)
 
     def perturb(
         self,
         vectors: Embeddings,
         *,
-        epsilon: float | None = None,
-        key: Key | None = None,
         ids: Sequence[str | int] | None = None,
-        rng: np.random.Generator | None = None,
-        grid: str = "float32",
-        ledger: Ledger | None = None,
-        first_row: int = 0,
+        **settings: Unpack[ReleaseSettings],
     ) -> NDArray[Any]:
         """Return protected copies of `vectors`, which the veil's embedder must have made.
 
         Args:
             vectors: One row per record.
-            epsilon: Literal privacy loss per unit of the guarantee's distance.
-            key: Makes the noise of a vector the same again at each call; fresh noise where None.
-            ids: One per vector: what the ledger knows them by, and with a key equal vectors of different ids get
-                different noise.
-            rng: For tests and published experiments only: a seeded generator makes noise that is not private.
-            grid: What the release is rounded to: float32, float16 or int8.
-            ledger: Where the releases are recorded; nowhere where None.
-            first_row: Number of the first row in an error, where `vectors` are a part of something larger.
+            ids: One per vector, as for `protect`.
+            **settings: Budget, key, ledger and grid: see `ReleaseSettings`.
         """
-        protection = self.protection(epsilon=epsilon, key=key, rng=rng, grid=grid)
-        if ledger is None and not protection.keyed and ids is None:
-            return protection.release(vectors, first_row=first_row)
-        # What is in them is looked at before they are released, and nothing is recorded before that.
-        clean = rows_of(vectors, dimensions=self.fingerprint.dimensions)
-        known = None if ids is None else id_bytes(ids, first_row=first_row)
-        records = RecordBatch.of(vector_contents(clean), known)
-        return recorded_release(protection, clean, records, _journal(protection, ledger), first_row=first_row)
+        with self.release(**settings) as release:
+            return release.protect_vectors(vectors, ids=ids)
 
-    def protection(
-        self,
-        *,
-        epsilon: float | None = None,
-        key: Key | None = None,
-        rng: np.random.Generator | None = None,
-        grid: str = "float32",
-    ) -> Protection:
-        """Return this veil at one budget, to release many batches with."""
-
-        def made() -> Protection:
-            return Protection.of(self, epsilon=self._budget(epsilon), key=key, rng=rng, grid=grid)
-
-        plain = (epsilon is None or type(epsilon) is float) and type(grid) is str
-        if key is not None or rng is not None or not plain:
-            return made()
-        # Made once: for a single vector, all this takes longer than its noise.
-        return self._protections.get((epsilon, grid), made)
-
-    def grid_at(self, epsilon: float, kind: str = "float32") -> Grid:
-        """Return the grid that releases at `epsilon` are rounded to."""
-        length = self.mechanism_at(epsilon).released_length(self.typical.signal)
-        return Grid.of(kind, coordinate=length / math.sqrt(self.fingerprint.dimensions))
-
-    def guarantee(self, *, epsilon: float | None = None, grid: str = "float32", releases: int = 1) -> GuaranteeSheet:
-        """Return what is promised at `epsilon`, in which distance and under which assumptions.
+    def release(self, **settings: Unpack[ReleaseSettings]) -> Release:
+        """Return this veil at one budget, to protect many batches with.
 
         Args:
-            epsilon: Literal budget; the veil's own where None.
-            grid: What releases are rounded to.
-            releases: Releases of each record with fresh noise that the exact figures are for.
+            **settings: Budget, key, ledger and grid: see `ReleaseSettings`.
         """
-        return guarantee_sheet(self, epsilon=self._budget(epsilon), grid=grid, releases=releases)
+        epsilon = self._literal_epsilon(settings)
+        mechanism = self.mechanism_at(epsilon)
+        ratio = mechanism.noise_ratio(self.typical.signal)
+        require_noise_on_every_axis(epsilon, ratio, self.shape.variances)
+        if ratio > NOISE_WARNING_RATIO:
+            warnings.warn(noise_warning(ratio), VecveilWarning, stacklevel=3)
+        release = Release(
+            veil=self.digest(),
+            mechanism=mechanism,
+            mechanism_name=self.mechanism,
+            model=self.fingerprint,
+            signal=self.typical.signal,
+            noise=self._noise(epsilon, settings.get("key"), settings.get("rng")),
+            grid=self.grid_at(epsilon, settings.get("grid", "float32")),
+            estimator=self.estimator,
+        )
+        ledger = settings.get("ledger")
+        return release if ledger is None else release.record_in(ledger, collection=settings.get("collection", ""))
+
+    def guarantee(self, *, releases: int = 1, **settings: Unpack[ReleaseSettings]) -> GuaranteeSheet:
+        """Return what is promised at a budget, in which distance and under which assumptions.
+
+        Args:
+            releases: Releases of each record with fresh noise that the exact figures are for.
+            **settings: Budget and grid: see `ReleaseSettings`.
+        """
+        epsilon = self._literal_epsilon(settings)
+        mechanism = self.mechanism_at(epsilon)
+        require_noise_on_every_axis(epsilon, mechanism.noise_ratio(self.typical.signal), self.shape.variances)
+        return make_sheet(
+            mechanism,
+            shape=self.shape,
+            typical=self.typical,
+            provenance=self.provenance,
+            model=self.fingerprint,
+            grid=str(self.grid_at(epsilon, settings.get("grid", "float32"))),
+            rounding=clean_step(self.typical.signal),
+            releases=releases,
+        )
 
     def epsilon_for(
         self, *, noise_ratio: float | None = None, pair_loss: float | None = None, paper_epsilon: float | None = None
     ) -> float:
-        """Return the literal epsilon for another dial: exactly one of the three must be given.
+        """Return the literal epsilon for another reading of a budget: exactly one of the three must be given.
 
         Args:
             noise_ratio: Length of the noise over the length of an embedding.
@@ -198,21 +175,23 @@ class Veil:
             raise InvalidInputError("give exactly one of noise_ratio, pair_loss and paper_epsilon")
         if pair_loss is not None:
             return positive(pair_loss, "pair_loss") / self.typical.pair
-        ratio = noise_ratio if paper_epsilon is None else paper_noise_ratio(paper_epsilon)
-        return epsilon_for_noise_ratio(
-            ratio, lambda epsilon: self.mechanism_at(epsilon).noise_ratio(self.typical.signal)
-        )
+        asked = Budget.from_settings({"noise_ratio": noise_ratio, "paper_epsilon": paper_epsilon})
+        return self.epsilon_at(asked) if asked else 0.0
+
+    def epsilon_at(self, asked: Budget) -> float:
+        """Return the literal epsilon of a budget."""
+        return asked.literal(self.mechanism_at, self.typical.signal)
 
     def mechanism_at(self, epsilon: float) -> Mechanism:
-        """Return the mechanism of this veil at one budget."""
-        kind, shape = MECHANISMS.load(self.mechanism), self.shape
+        """Return the mechanism of this veil at a literal epsilon."""
+        return _mechanism(self, budget(epsilon))
 
-        def made() -> Mechanism:
-            return kind.for_shape(epsilon=epsilon, variances=shape.variances, axes=shape.axes, centre=shape.centre)
+    def grid_at(self, epsilon: float, kind: str = "float32") -> Grid:
+        """Return the grid that releases at a literal epsilon are rounded to."""
+        length = self.mechanism_at(epsilon).released_length(self.typical.signal)
+        return Grid.for_coordinate(kind, length / math.sqrt(self.fingerprint.dimensions))
 
-        return self._mechanisms.get(budget(epsilon), made)
-
-    def embedder(self, given: str | Embedder | None = None, *, cache: Path | None = None) -> Embedder:
+    def embedder(self, given: EmbedderLike | None = None, *, cache: Path | None = None) -> Embedder:
         """Return the veil's embedder, or `given` if it is the same model at the same revision."""
         spec = self.provenance.embedder if given is None else given
         if spec is None:
@@ -238,13 +217,13 @@ class Veil:
         try:
             veil = cls(
                 shape=NoiseShape(
-                    variances=tensors["variances"], axes=tensors.get("axes"), centre=tensors.get("centre")
+                    variances=tensors["variances"], axes=tensors.get("axes"), center=tensors.get("center")
                 ),
                 mechanism=manifest["mechanism"],
                 fingerprint=Fingerprint(**manifest["embedder"]),
                 typical=TypicalLengths(**manifest["typical"]),
                 provenance=Provenance(**manifest["provenance"]),
-                filling=_filling(tensors),
+                estimator=_estimator(tensors),
                 epsilon=manifest["epsilon"],
             )
         except (KeyError, TypeError) as error:
@@ -258,23 +237,10 @@ class Veil:
     def _own_digest(self) -> str:
         return self._artifact().digest()
 
-    @cached_property
-    def _mechanisms(self) -> Recent[float, Mechanism]:
-        return Recent(KEPT)
-
-    @cached_property
-    def _protections(self) -> Recent[tuple[float | None, str], Protection]:
-        return Recent(KEPT)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy gets: all but what is kept to be quick."""
-        kept = {"_mechanisms", "_protections"}
-        return {name: value for name, value in self.__dict__.items() if name not in kept}
-
     def _artifact(self) -> Artifact:
-        tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "centre": self.shape.centre}
-        if self.filling is not None:
-            tensors |= {f"filling_{name}": getattr(self.filling, name) for name in FILLING}
+        tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "center": self.shape.center}
+        if self.estimator is not None:
+            tensors |= {f"estimator_{name}": getattr(self.estimator, name) for name in ESTIMATOR}
         manifest: dict[str, Any] = {
             "mechanism": self.mechanism,
             "embedder": self.fingerprint.settings(),
@@ -282,23 +248,39 @@ class Veil:
             "provenance": self.provenance.settings(),
             "epsilon": self.epsilon,
         }
-        held = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-        return Artifact(kind=KIND, format=FORMAT, manifest=manifest, tensors=held)
+        present = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+        return Artifact(kind=KIND, format=FORMAT, manifest=manifest, tensors=present)
 
-    def _budget(self, epsilon: float | None) -> float:
-        chosen = self.epsilon if epsilon is None else epsilon
-        if chosen is None:
-            raise InvalidInputError("epsilon must be given: this veil was saved without a budget")
-        noise_ratio = self.mechanism_at(budget(chosen)).noise_ratio(self.typical.signal)
-        require_noise_on_every_axis(chosen, noise_ratio, self.shape.variances)
-        return float(chosen)
+    def _literal_epsilon(self, settings: Mapping[str, Any]) -> float:
+        asked = Budget.from_settings(settings)
+        if asked is not None:
+            return self.epsilon_at(asked)
+        if self.epsilon is None:
+            raise InvalidInputError(
+                "a budget must be given (epsilon, noise_ratio or paper_epsilon): this veil was saved without one"
+            )
+        return self.epsilon
+
+    def _noise(self, epsilon: float, key: Key | str | Path | None, rng: np.random.Generator | None) -> NoiseSource:
+        if key is not None and rng is not None:
+            raise InvalidInputError("noise comes from a key or from a seeded generator, got both")
+        if rng is not None:
+            return SeededNoise(rng)
+        if key is None:
+            return FreshNoise()
+        secret = key if isinstance(key, Key) else read_key(Path(key))
+        return KeyedNoise(key=secret, veil=self.digest(), epsilon=epsilon)
 
 
-def _journal(protection: Protection, ledger: Ledger | None) -> Journal | None:
-    return None if ledger is None else Journal(ledger, protection)
+@lru_cache(maxsize=32)
+def _mechanism(veil: Veil, epsilon: float) -> Mechanism:
+    shape = veil.shape
+    return MECHANISMS.load(veil.mechanism).for_shape(
+        epsilon=epsilon, variances=shape.variances, axes=shape.axes, center=shape.center
+    )
 
 
-def _filling(tensors: Mapping[str, Matrix]) -> Filling | None:
-    if f"filling_{FILLING[0]}" not in tensors:
+def _estimator(tensors: Mapping[str, Matrix]) -> MissingAxesEstimator | None:
+    if f"estimator_{ESTIMATOR[0]}" not in tensors:
         return None
-    return Filling(**{name: tensors[f"filling_{name}"] for name in FILLING})
+    return MissingAxesEstimator(**{name: tensors[f"estimator_{name}"] for name in ESTIMATOR})

@@ -12,17 +12,17 @@ PROMISE = PairPromise(share=50, distance=0.4, worst_case=220.0, delta=1e-6, epsi
 
 def test_it_holds_what_the_profile_says() -> None:
     profile = additive_profile(epsilon=20.0, dimensions=384, distance=0.5)
-    promise = PairPromise.of(profile, percentile=95, distance=0.5, worst_case=10.0)
+    promise = PairPromise.from_profile(profile, percentile=95, distance=0.5, worst_case=10.0)
     assert (promise.share, promise.distance, promise.worst_case, promise.releases) == (95, 0.5, 10.0, 1)
     assert (promise.delta, promise.epsilon, promise.success) == (1e-6, profile.epsilon(1e-6), profile.success)
 
 
 def test_several_releases_are_composed_and_their_worst_cases_added_up() -> None:
     profile = additive_profile(epsilon=20.0, dimensions=384, distance=0.5)
-    promise = PairPromise.of(profile, percentile=50, distance=0.5, worst_case=10.0, delta=1e-5, releases=4)
+    promise = PairPromise.from_profile(profile, percentile=50, distance=0.5, worst_case=10.0, delta=1e-5, releases=4)
     assert promise.worst_case == 40.0
-    assert promise.epsilon == profile.composed(4).epsilon(1e-5) > profile.epsilon(1e-5)
-    assert promise.success == profile.composed(4).success > profile.success
+    assert promise.epsilon == profile.compose(4).epsilon(1e-5) > profile.epsilon(1e-5)
+    assert promise.success == profile.compose(4).success > profile.success
     assert "someone who holds 4 released vectors of the same text" in promise.sentence
 
 

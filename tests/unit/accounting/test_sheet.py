@@ -3,10 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from vecveil.accounting import Dials, EuclideanBounds, Guarantee, GuaranteeSheet, PairPromise
-from vecveil.core.errors import InvalidInputError
+from vecveil.accounting import BudgetReadings, EuclideanBounds, Guarantee, GuaranteeSheet, PairPromise
 
 
 def sheet(*, epsilon: float, pair: float, variances: list[float], noise_ratio: float = 1.0) -> GuaranteeSheet:
@@ -19,8 +17,8 @@ def sheet(*, epsilon: float, pair: float, variances: list[float], noise_ratio: f
             unit="one deviation",
             assumptions=("one release",),
         ),
-        dials=Dials(epsilon=epsilon, distance="d", noise_ratio=noise_ratio, pair_loss=epsilon * pair),
-        euclidean=EuclideanBounds.of(epsilon=epsilon, variances=np.array(variances)),
+        readings=BudgetReadings(epsilon=epsilon, distance="d", noise_ratio=noise_ratio, pair_loss=epsilon * pair),
+        euclidean=EuclideanBounds.from_variances(epsilon=epsilon, variances=np.array(variances)),
         median_pair=pair,
     )
 
@@ -36,6 +34,18 @@ def test_a_guarantee_is_never_shown_without_distance_unit_and_assumptions() -> N
         "median contrast pair",
     ):
         assert part in shown
+
+
+def test_the_body_is_the_sheet_without_its_warnings() -> None:
+    quiet, loud = (sheet(epsilon=epsilon, pair=1.0, variances=[1.0, 1.0]) for epsilon in (1.0, 100.0))
+    assert quiet.body == str(quiet)
+    assert str(loud) == f"{loud.body}\n\nWarning: {loud.warnings[0]}."
+
+
+def test_bounds_are_shown_where_the_noise_is_elliptical() -> None:
+    elliptical = sheet(epsilon=1.0, pair=1.0, variances=[1.0, 1.0])
+    assert "In Euclidean distance (Lemmas 1 and 2)" in elliptical.body
+    assert "Lemmas" not in replace(elliptical, euclidean=None).body
 
 
 def test_a_telling_bound_brings_no_warning() -> None:
@@ -59,16 +69,6 @@ def test_an_axis_released_almost_in_clear_is_called_so() -> None:
 def test_noise_that_drowns_everything_is_called_so() -> None:
     (warning,) = sheet(epsilon=1.0, pair=1.0, variances=[1.0, 1.0], noise_ratio=77.0).warnings
     assert "77 times as long" in warning
-
-
-def test_a_guarantee_needs_a_positive_epsilon() -> None:
-    with pytest.raises(InvalidInputError, match=r"epsilon must be a finite number above zero, got 0\.0"):
-        sheet(epsilon=0.0, pair=1.0, variances=[1.0])
-
-
-def test_further_assumptions_come_last() -> None:
-    promise = sheet(epsilon=1.0, pair=1.0, variances=[1.0]).guarantee.assuming("a fixed model")
-    assert promise.assumptions == ("one release", "a fixed model")
 
 
 def promise(*, share: int, success: float) -> PairPromise:

@@ -1,15 +1,24 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
-from vecveil.attacks import Sample
+from vecveil.attacks import ATTACKS, Sample, build_attack
+from vecveil.attacks.averaging import Averaging
+from vecveil.attacks.mlc import Mlc
 from vecveil.concepts import SensitiveToken
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, UnknownNameError
 
 TOKENS = ((SensitiveToken("rome", "GPE"), SensitiveToken("anna", "PERSON")), (), (SensitiveToken("anna", "PERSON"),))
+
+SAMPLE = Sample(
+    vectors=np.eye(3),
+    texts=("rome oslo", "", "lima rome"),
+    tokens=((SensitiveToken("rome", "X"), SensitiveToken("oslo", "X")), (), (SensitiveToken("lima", "X"),)),
+)
 
 
 def sample(**changes: Any) -> Sample:
@@ -51,3 +60,52 @@ def test_vectors_are_checked_and_become_an_array() -> None:
     assert sample(vectors=[[1, 0], [0, 1], [1, 1]]).rows([1]).vectors.tolist() == [[0.0, 1.0]]
     with pytest.raises(InvalidInputError, match="NaN or infinite numbers, first in row 1"):
         sample(vectors=np.array([[1.0], [np.nan], [1.0]]))
+
+
+def test_marks_say_which_words_are_in_which_text() -> None:
+    flags = SAMPLE.mark_words(("lima", "paris", "rome"))
+    assert flags.tolist() == [[False, False, True], [False, False, False], [True, False, False]]
+    assert SAMPLE.mark_words(()).shape == (3, 0)
+
+
+def test_scores_come_in_the_order_of_the_tokens_and_are_zero_for_unknown_words() -> None:
+    scores = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    first, second, third = SAMPLE.pick_scores(scores, ("lima", "oslo"))
+    assert first.tolist() == [0.0, 0.2]
+    assert second.shape == (0,)
+    assert second.dtype == np.float64
+    assert third.tolist() == [0.5]
+
+
+def test_attacks_go_by_the_names_that_users_know() -> None:
+    assert ATTACKS.names() == ["averaging", "boosted", "geia", "mlc", "nearest", "vec2text"]
+
+
+@pytest.mark.parametrize("name", ATTACKS.names())
+def test_every_attack_is_a_frozen_dataclass_with_defaults(name: str) -> None:
+    attack: Any = build_attack(name)
+    assert attack == build_attack(name, {})
+    assert attack.releases >= 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        attack.releases = 5
+
+
+def test_settings_go_over_the_defaults() -> None:
+    assert build_attack("mlc", {"epochs": 3}) == Mlc(epochs=3)
+    assert build_attack("averaging", {"releases": 4}) == Averaging(releases=4)
+
+
+def test_an_unknown_attack_is_refused_with_a_guess() -> None:
+    with pytest.raises(UnknownNameError, match="unknown attack 'vectotext'; did you mean 'vec2text'"):
+        build_attack("vectotext")
+
+
+@pytest.mark.parametrize("setting", ["epoch", "releases", "name"])
+def test_what_is_no_setting_is_refused(setting: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"unknown setting of the attack 'mlc' '{setting}'"):
+        build_attack("mlc", {setting: 3})
+
+
+def test_bad_values_are_refused_at_birth() -> None:
+    with pytest.raises(InvalidInputError, match="epochs must be a whole number of at least 1, got 0"):
+        build_attack("mlc", {"epochs": 0})

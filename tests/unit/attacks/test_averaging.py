@@ -8,7 +8,7 @@ import pytest
 
 from vecveil.attacks.averaging import Averaging
 from vecveil.attacks.mlc import Mlc
-from vecveil.attacks.nearest import NearestNeighbour
+from vecveil.attacks.nearest import NearestNeighbor
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 from vecveil.embedders import Fingerprint
 from vecveil.testing.toy_notes import embed_words, toy_notes
@@ -41,14 +41,12 @@ def test_averaging_is_not_its_own_base() -> None:
 def test_the_base_and_its_settings_are_checked_at_birth() -> None:
     with pytest.raises(UnknownNameError, match="unknown attack 'mcl'; did you mean 'mlc'"):
         Averaging(base="mcl")
-    with pytest.raises(
-        UnknownNameError, match="setting of the attack 'nearest' 'neighbors'; did you mean 'neighbours'"
-    ):
-        Averaging(base="nearest", settings={"neighbors": 3})
+    with pytest.raises(UnknownNameError, match="setting of the attack 'nearest' 'neighbor'; did you mean 'neighbors'"):
+        Averaging(base="nearest", settings={"neighbor": 3})
     with pytest.raises(InvalidInputError, match="epochs must be a whole number of at least 1, got -1"):
         Averaging(settings={"epochs": -1})
-    text: Any = "neighbours=3"
-    with pytest.raises(InvalidInputError, match="must be names and values, got 'neighbours=3'"):
+    text: Any = "neighbors=3"
+    with pytest.raises(InvalidInputError, match="must be names and values, got 'neighbors=3'"):
         Averaging(base="nearest", settings=text)
 
 
@@ -61,16 +59,16 @@ def test_access_to_the_model_reaches_a_base_that_can_use_it() -> None:
 
     rng = np.random.default_rng(0)
     trained = Averaging(base="nearest", embed=embed).train(NOTES.train, NOTES.held_out, rng)
-    alone = NearestNeighbour(embed=embed_words).train(NOTES.train, NOTES.held_out, rng)
+    alone = NearestNeighbor(embed=embed_words).train(NOTES.train, NOTES.held_out, rng)
     assert set(asked) == set(NOTES.train.texts)
     assert trained.recover(NOTES.test.vectors).texts == alone.recover(NOTES.test.vectors).texts
 
 
 def test_the_models_fingerprint_reaches_a_base_that_starts_from_a_prior(tmp_path: Path) -> None:
     """A prior of another model is refused by whoever knows which model it is."""
-    made_with = Fingerprint(model="words", revision="1", dimensions=32, normalised=True)
+    made_with = Fingerprint(model="words", revision="1", dimensions=32, normalized=True)
     attack = Averaging(base="geia", settings={"prior": str(tmp_path)}, embedder=made_with)
-    assert getattr(attack._attack(), "embedder", None) == made_with
+    assert getattr(attack._build_base(), "embedder", None) == made_with
 
 
 def test_a_base_that_can_not_use_it_is_left_as_it_is() -> None:

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.corpora import toy_grid, toy_plan
+from support.corpora import toy_audit, toy_plan
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from vecveil.attacks import Sample
-from vecveil.attacks.boosted import Boosted
-from vecveil.attacks.trained_boosted import Clues, TrainedBoosted
-from vecveil.attacks.words import present
-from vecveil.audit import AuditFolder, run_audit
+from vecveil.attacks.boosted import Boosted, TrainedBoosted, TreeFeatures
+from vecveil.audit.experiment import Experiment
 from vecveil.concepts import SensitiveToken
 from vecveil.core.arrays import Matrix
 from vecveil.core.errors import InvalidInputError, MissingExtraError
@@ -43,7 +41,7 @@ def test_the_commonest_words_are_learned_however_often_a_text_was_released() -> 
     released = replace(NOTES.train, tokens=tokens).rows([*range(len(NOTES.train)), *[0] * 60])
     assert "once" in trained(Boosted(**QUICK), released).vocabulary
     few = trained(Boosted(**QUICK, most=5), released).vocabulary
-    counts = present(NOTES.train, NOTES.train.vocabulary).sum(axis=0)
+    counts = NOTES.train.mark_words(NOTES.train.vocabulary).sum(axis=0)
     least = np.sort(counts)[-5]
     assert len(few) == 5
     assert sorted(few) == list(few)
@@ -77,7 +75,7 @@ def test_what_is_no_sum_of_coordinates_is_read_too() -> None:
 def test_the_threshold_is_the_one_that_reads_held_out_texts_best(told: bool) -> None:
     parts = [part if told else replace(part, vectors=np.ones_like(part.vectors)) for part in (NOTES.train, HELD_OUT)]
     attack = trained(None, *parts)
-    scores, truth = attack.recover(parts[1].vectors).scores, present(HELD_OUT, attack.vocabulary)
+    scores, truth = attack.recover(parts[1].vectors).scores, HELD_OUT.mark_words(attack.vocabulary)
 
     def quality(threshold: float) -> float:
         claimed = scores >= threshold
@@ -98,15 +96,15 @@ def test_opinions_on_a_training_text_come_from_other_texts(copies: int) -> None:
     """One that has seen the text, or another release of it, would know its words by heart, and trees would trust it."""
     sample = toy_notes(unrelated=True).train
     copied = sample.rows([*range(len(sample))] * copies)
-    truth = present(copied, sample.vocabulary)
-    clues, seen = Clues.fit(copied, truth, np.random.default_rng(0), components=3, landmarks=100)
+    truth = copied.mark_words(sample.vocabulary)
+    features, seen = TreeFeatures.fit(copied, truth, np.random.default_rng(0), components=3, landmarks=100)
 
     def agreement(opinions: Matrix) -> float:
         return float(np.corrcoef(opinions.ravel(), truth.ravel())[0, 1])
 
-    assert agreement(clues.of(copied.vectors)[:, 3:]) > 0.5
+    assert agreement(features.transform(copied.vectors)[:, 3:]) > 0.5
     assert abs(agreement(seen[:, 3:])) < 0.15
-    np.testing.assert_array_equal(seen[:, :3], clues.of(copied.vectors)[:, :3])
+    np.testing.assert_array_equal(seen[:, :3], features.transform(copied.vectors)[:, :3])
 
 
 def test_axes_that_are_not_released_are_no_obstacle() -> None:
@@ -164,8 +162,8 @@ def test_one_thread_is_enough_and_the_limit_is_lifted_again() -> None:
 
 def test_an_audit_runs_it(tmp_path: Path) -> None:
     plan = toy_plan(1.5, attacks=("boosted,rounds=30,landmarks=100",))
-    result, _ = run_audit(toy_grid(plan, texts=200), AuditFolder(tmp_path / "audit"))
-    read = {row.setting.defence: row.leakage.value - row.chance for row in result.attacks}
+    result, _ = toy_audit(plan, texts=200).run(Experiment(tmp_path / "audit"))
+    read = {row.setting.defense: row.leakage.value - row.chance for row in result.attacks}
     assert {row.attack for row in result.attacks} == {"boosted"}
     assert read["none"] > 0.3
     assert read["veil"] < read["none"]
@@ -196,5 +194,5 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> Non
 def test_more_components_and_landmarks_than_there_are_is_no_mistake() -> None:
     attack = trained(Boosted(components=500, landmarks=5000, rounds=3))
     assert isinstance(attack, TrainedBoosted)
-    assert attack.clues.components.shape == (32, 32)
-    assert attack.clues.weights.shape == (120, len(attack.vocabulary))
+    assert attack.features.axes.shape == (32, 32)
+    assert attack.features.regression.coef_.shape == (len(attack.vocabulary), 120)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import torch
 from support.travel_notes import leakage, travel_notes
 
 from vecveil.attacks import Sample
-from vecveil.attacks.geia import Geia, TrainedGeia
-from vecveil.attacks.generation.tokeniser import END, train_tokeniser
+from vecveil.attacks.geia import Geia
+from vecveil.attacks.generation.generator import TrainedGenerator
+from vecveil.attacks.generation.tokenizer import END, train_tokenizer
 from vecveil.concepts import SensitiveToken
-from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilWarning
+from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError, VecveilWarning
+from vecveil.shapes import DifferentiableAttack
 
 TINY: dict[str, Any] = {
     "width": 32,
@@ -29,12 +32,12 @@ THOROUGH = Geia(**TINY, learning_rate=1e-2, epochs=50, patience=50)
 
 
 @pytest.fixture(scope="module")
-def trained() -> TrainedGeia:
+def trained() -> TrainedGenerator:
     sample, held_out, _ = travel_notes()
     return THOROUGH.train(sample, held_out, np.random.default_rng(0))
 
 
-def test_words_that_are_in_the_vectors_are_read_back(trained: TrainedGeia) -> None:
+def test_words_that_are_in_the_vectors_are_read_back(trained: TrainedGenerator) -> None:
     sample, _, test = travel_notes()
     recovery = trained.recover(test.vectors)
     assert leakage(recovery, test) > 0.6
@@ -49,7 +52,7 @@ def test_nothing_is_read_from_vectors_of_other_texts() -> None:
     assert leakage(blind.recover(test.vectors), test) < 0.4
 
 
-def test_scores_put_true_words_first(trained: TrainedGeia) -> None:
+def test_scores_put_true_words_first(trained: TrainedGenerator) -> None:
     _, _, test = travel_notes()
     recovery = trained.recover(test.vectors)
     columns = {word: column for column, word in enumerate(recovery.vocabulary)}
@@ -60,7 +63,7 @@ def test_scores_put_true_words_first(trained: TrainedGeia) -> None:
     assert np.mean(true) > 3 * recovery.scores.mean()
 
 
-def test_confidence_is_the_probability_of_the_truth(trained: TrainedGeia) -> None:
+def test_confidence_is_the_probability_of_the_truth(trained: TrainedGenerator) -> None:
     _, _, test = travel_notes()
     confidence = np.array(trained.confidence(test))
     wrong = Sample(vectors=test.vectors[::-1], texts=test.texts, tokens=test.tokens)
@@ -69,19 +72,19 @@ def test_confidence_is_the_probability_of_the_truth(trained: TrainedGeia) -> Non
     assert confidence.mean() > 2 * np.array(trained.confidence(wrong)).mean()
 
 
-def test_a_token_behind_the_cut_has_no_confidence(trained: TrainedGeia) -> None:
+def test_a_token_behind_the_cut_has_no_confidence(trained: TrainedGenerator) -> None:
     _, _, test = travel_notes()
     text = " ".join(["anna"] * 10 + ["rome"])
     sample = Sample(vectors=test.vectors[:1], texts=(text,), tokens=((SensitiveToken("rome", "GPE"),),))
     assert trained.confidence(sample)[0].tolist() == [0.0]
 
 
-def test_reading_is_deterministic_and_beams_read_too(trained: TrainedGeia) -> None:
+def test_reading_is_deterministic_and_beams_read_too(trained: TrainedGenerator) -> None:
     _, _, test = travel_notes()
     once, again = trained.recover(test.vectors), trained.recover(test.vectors)
     assert once.texts == again.texts
     np.testing.assert_array_equal(once.scores, again.scores)
-    wide = replace(trained, reader=replace(trained.reader, beams=3))
+    wide = replace(trained, beams=3)
     assert leakage(wide.recover(test.vectors), test) > 0.6
 
 
@@ -99,8 +102,8 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
     with pytest.raises(KeyboardInterrupt):
         attack.train(sample, held_out, np.random.default_rng(0), folder=tmp_path, progress=stopping)
     resumed = attack.train(sample, held_out, np.random.default_rng(0), folder=tmp_path)
-    for name, value in whole.network.state_dict().items():
-        torch.testing.assert_close(resumed.network.state_dict()[name], value, rtol=0, atol=0)
+    for name, value in whole.model.state_dict().items():
+        torch.testing.assert_close(resumed.model.state_dict()[name], value, rtol=0, atol=0)
 
 
 def test_training_leaves_the_callers_random_numbers_alone() -> None:
@@ -140,30 +143,26 @@ def write_gpt2(folder: Path) -> None:
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
     sample, _, _ = travel_notes()
-    tokeniser = train_tokeniser(sample.texts, vocabulary=400)
+    tokenizer = train_tokenizer(sample.texts, vocabulary=400)
     config = GPT2Config(
-        vocab_size=tokeniser.size, n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=1
+        vocab_size=tokenizer.size, n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=1
     )
     architecture: Any = GPT2LMHeadModel
     architecture(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(tokenizer_object=tokeniser.backend, eos_token=END).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend, eos_token=END).save_pretrained(folder)
 
 
 def test_a_decoder_that_is_not_there_is_named(tmp_path: Path) -> None:
     sample, held_out, _ = travel_notes()
-    with pytest.raises(ArtifactError, match=r"the tokeniser '.*nowhere' can't be loaded"):
+    with pytest.raises(ArtifactError, match=r"the tokenizer '.*nowhere' can't be loaded"):
         Geia(decoder=str(tmp_path / "nowhere")).train(sample, held_out, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"width": 30, "heads": 4}, "width must be a multiple of heads, got 30 and 4"),
-        ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
-        ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
-        ({"learning_rate": -1.0}, "learning_rate must be a finite number above zero"),
         ({"decoder": ""}, "decoder must be 'small', a name or a folder, got ''"),
-        ({"noise": -0.1}, "noise must be a finite number of at least zero"),
+        ({"hidden": 0}, "hidden must be a whole number of at least 1, got 0"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -171,7 +170,12 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> Non
         Geia(**settings)
 
 
-def test_too_few_texts_are_refused() -> None:
+def test_no_shape_is_learned_through_what_writes_texts(trained: TrainedGenerator) -> None:
+    assert not isinstance(trained, DifferentiableAttack)
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     sample, held_out, _ = travel_notes()
-    with pytest.raises(InvalidInputError, match="geia needs at least 20 training texts, got 5"):
-        Geia().train(sample.rows(range(5)), held_out, np.random.default_rng(0))
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtraError, match=r"transformers is not installed.*vecveil\[models\]"):
+        Geia(**TINY).train(sample, held_out, np.random.default_rng(0))

@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from vecveil.attacks import Sample
-from vecveil.attacks.mlc import Mlc
-from vecveil.attacks.trained_mlc import TrainedMlc
+from vecveil.attacks.mlc import Mlc, TrainedMlc
 from vecveil.concepts import SensitiveToken
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.testing.toy_notes import UNSEEN, ranking, toy_notes

@@ -37,9 +37,9 @@ def test_a_probe_finds_what_no_straight_line_can() -> None:
 def test_groups_stay_on_one_side_of_the_split() -> None:
     """With each group's label drawn at random, only a probe that has seen the group could know it."""
     rng = np.random.default_rng(0)
-    centres = rng.standard_normal((150, 20))
+    centers = rng.standard_normal((150, 20))
     groups = np.repeat(np.arange(150), 4)
-    vectors = centres[groups] + 0.01 * rng.standard_normal((600, 20))
+    vectors = centers[groups] + 0.01 * rng.standard_normal((600, 20))
     present = (rng.random(150) < 0.5)[groups]
     assert ConceptProbe().score(vectors, present).auc > 0.9
     assert ConceptProbe().score(vectors, present, groups).auc < 0.75

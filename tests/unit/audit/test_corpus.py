@@ -4,19 +4,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.concepts import CountingTerms
 from support.corpora import CITIES, ILLNESSES, toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
 
 from vecveil.audit import corpus as corpus_module
-from vecveil.audit.corpus import AuditCorpus
-from vecveil.audit.encoding import Memory
+from vecveil.audit.corpus import AuditCorpus, group_near_copies
+from vecveil.audit.embedding import MemoizedEmbedder
 from vecveil.concepts import Concept, Passage, Span, annotated, terms
 from vecveil.concepts.passage import passages
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 
 
 def _corpus(texts: list[str], concept: Concept | None = None, embedder: WordEmbedder | None = None) -> AuditCorpus:
-    return AuditCorpus.of(concept or toy_concept(), passages(texts), Memory(embedder or WordEmbedder()))
+    return AuditCorpus.from_texts(
+        concept or toy_concept(), passages(texts), MemoizedEmbedder(embedder or WordEmbedder())
+    )
 
 
 def test_every_text_has_its_tokens_and_its_vector() -> None:
@@ -28,6 +31,12 @@ def test_every_text_has_its_tokens_and_its_vector() -> None:
         assert all((token.label == "CITY") == (token.word in CITIES) for token in tokens)
     np.testing.assert_array_equal(corpus.clean, WordEmbedder().embed(texts))
     assert corpus.vocabulary == {*ILLNESSES, *CITIES}
+
+
+def test_each_text_is_searched_once() -> None:
+    concept = CountingTerms(terms=ILLNESSES)
+    _corpus(toy_texts(), concept)
+    assert sorted(concept.searched) == sorted(set(toy_texts()))
 
 
 def test_pairs_are_texts_with_the_concept_and_the_same_without() -> None:
@@ -62,7 +71,9 @@ def test_what_any_copy_of_a_text_marks_is_private() -> None:
     found = toy_corpus().spans
     marked = [Passage(text, spans) for text, spans in zip(toy_texts(), found, strict=True)]
     bare = passages(toy_texts())
-    corpus = AuditCorpus.of(annotated(), [*marked[:200], *bare, *marked[200:]], Memory(WordEmbedder()))
+    corpus = AuditCorpus.from_texts(
+        annotated(), [*marked[:200], *bare, *marked[200:]], MemoizedEmbedder(WordEmbedder())
+    )
     assert corpus.tokens == toy_corpus().tokens
 
 
@@ -105,7 +116,7 @@ def test_a_label_that_was_found_nowhere_is_told() -> None:
 def test_annotations_are_what_is_private_where_the_concept_says_so() -> None:
     found = toy_corpus().spans
     marked = [Passage(text, spans) for text, spans in zip(toy_texts(), found, strict=True)]
-    corpus = AuditCorpus.of(annotated("ILLNESS"), marked, Memory(WordEmbedder()))
+    corpus = AuditCorpus.from_texts(annotated("ILLNESS"), marked, MemoizedEmbedder(WordEmbedder()))
     assert corpus.vocabulary == set(ILLNESSES)
     assert corpus.pair_passages[0] in marked
 
@@ -154,3 +165,50 @@ def test_facts_tell_sizes_and_nothing_private() -> None:
     assert facts["distinct_tokens"] == 6
     assert facts["split"] == {"train": 280, "held_out": 40, "test": 80}
     assert not any(word in repr(facts) for word in ILLNESSES + CITIES)
+
+
+def test_rows_are_joined_by_steps_of_at_least_the_cosine() -> None:
+    angles = np.radians([0, 20, 40, 180, 90])
+    vectors = np.column_stack([np.cos(angles), np.sin(angles)]) * [[1], [5], [2], [1], [1]]
+    labels = group_near_copies(vectors, float(np.cos(np.radians(25))))
+    assert labels[0] == labels[1] == labels[2]
+    assert len(set(labels.tolist())) == 3
+
+
+@pytest.mark.parametrize("cosine", [0.0, 1.5, float("nan")])
+def test_a_cosine_is_a_share(cosine: float) -> None:
+    with pytest.raises(InvalidInputError, match="near_copies"):
+        group_near_copies(np.eye(3), cosine)
+
+
+def test_near_copies_stay_on_one_side_of_every_split() -> None:
+    texts = toy_texts(300)
+    # The embedder takes words in any order for the same text, so that each of these has a twin.
+    twins = [" ".join(reversed(text.split())) for text in texts]
+    corpus = AuditCorpus.from_texts(
+        toy_concept(), passages([*texts, *twins]), MemoizedEmbedder(WordEmbedder()), near_copies=0.999
+    )
+    group = group_near_copies(corpus.clean, 0.999)
+    for seed in range(3):
+        parts = corpus.split(seed)
+        assert sorted(np.concatenate(parts).tolist()) == list(range(len(corpus)))
+        sides = [set(group[part].tolist()) for part in parts]
+        assert not sides[0] & sides[1]
+        assert not sides[0] & sides[2]
+        assert not sides[1] & sides[2]
+        assert len(parts[0]) == pytest.approx(0.7 * len(corpus), rel=0.05)
+
+
+def test_without_it_texts_are_split_one_by_one() -> None:
+    texts = toy_texts(300)
+    corpus = AuditCorpus.from_texts(toy_concept(), passages(texts), MemoizedEmbedder(WordEmbedder()))
+    train, held_out, test = corpus.split(0)
+    assert [len(train), len(held_out), len(test)] == [round(0.7 * 225) + round(0.7 * 75), 30, 300 - 30 - len(train)]
+
+
+def test_texts_that_all_hang_together_are_refused_with_their_number() -> None:
+    corpus = AuditCorpus.from_texts(
+        toy_concept(), passages(toy_texts(300)), MemoizedEmbedder(WordEmbedder()), near_copies=0.3
+    )
+    with pytest.raises(InvalidInputError, match=r"from cosine 0.3 on, hang together in a group of \d+ of 300"):
+        corpus.split(0)

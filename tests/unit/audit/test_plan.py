@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from vecveil.audit import AuditPlan, Budget
+from vecveil.audit import AuditPlan
 from vecveil.core.errors import InvalidInputError, UnknownNameError
+from vecveil.veil.budget import Budget
 
 SETTINGS: dict[str, Any] = {
     "attacks": ("mlc",),
-    "tasks": ("neighbours",),
+    "tasks": ("neighbors",),
     "budgets": (Budget(value=1.0, scale="noise-ratio"),),
 }
 
@@ -19,12 +20,13 @@ def test_a_plan_is_plain_data() -> None:
     plan = AuditPlan(**SETTINGS)
     assert json.loads(json.dumps(plan.settings())) == {
         "attacks": ["mlc"],
-        "tasks": ["neighbours"],
+        "tasks": ["neighbors"],
         "budgets": [{"value": 1.0, "scale": "noise-ratio"}],
-        "defences": ["laplace", "purkayastha", "veil"],
+        "defenses": ["laplace", "purkayastha", "veil"],
         "baselines": [],
         "seeds": [0],
         "copies": 2,
+        "grid": "float32",
         "keyed": False,
         "near_copies": None,
         "tolerance": 0.2,
@@ -44,11 +46,12 @@ def test_a_plan_is_plain_data() -> None:
         ({"examples": -1}, "examples must be a whole number of at least 0, got -1"),
         ({"tolerance": 0.0}, "tolerance must lie between 0 and 1, got 0.0"),
         ({"tolerance": 20}, "tolerance must lie between 0 and 1, got 20"),
+        ({"near_copies": 1.5}, "near_copies must lie between 0 and 1, got 1.5"),
         ({"attacks": ("mlc", "nearest", "mlc")}, "attacks of an audit must differ, got 'mlc' twice"),
         ({"seeds": (1, 2, 1)}, "seeds of an audit must differ, got 1 twice"),
         ({"baselines": ("remove", "remove")}, "'remove' twice"),
-        ({"defences": ("veil", "veil")}, "'veil' twice"),
-        ({"defences": ("mahalanobis",)}, "needs a shape, which only the veil has"),
+        ({"defenses": ("veil", "veil")}, "'veil' twice"),
+        ({"defenses": ("mahalanobis",)}, "needs a shape, which only the veil has"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(settings: dict[str, Any], named: str) -> None:
@@ -65,9 +68,14 @@ def test_budgets_must_differ_in_what_tables_call_them() -> None:
     assert AuditPlan(**{**SETTINGS, "budgets": different}).budgets == different
 
 
-def test_an_unknown_defence_is_guessed() -> None:
-    with pytest.raises(UnknownNameError, match="unknown defence 'vel'; did you mean 'veil'"):
-        AuditPlan(**{**SETTINGS, "defences": ("vel",)})
+def test_an_unknown_defense_is_guessed() -> None:
+    with pytest.raises(UnknownNameError, match="unknown defense 'vel'; did you mean 'veil'"):
+        AuditPlan(**{**SETTINGS, "defenses": ("vel",)})
+
+
+def test_an_unknown_grid_is_guessed() -> None:
+    with pytest.raises(UnknownNameError, match="unknown grid 'int9'; did you mean 'int8'"):
+        AuditPlan(**{**SETTINGS, "grid": "int9"})
 
 
 def test_attacks_are_named_without_their_prior_and_numbered_where_two_have_one_name() -> None:

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from support.mteb_tasks import SharedWordsSTS, loaded
-from support.tasks import DOCUMENTS, JUDGEMENTS, PAIRS, QUERIES, TEXTS
+from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
 
 from vecveil.audit import tasks
 from vecveil.audit.tasks import build_task
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 from vecveil.core.registry import Registry
 from vecveil.testing.tasks import WordEncoder
-from vecveil.utility import Encoder, Neighbours, Retrieval, Sts, TaskScores
+from vecveil.utility import Encoder, Neighbors, Retrieval, Sts, TaskScores
 from vecveil.utility.mteb import Mteb
 
 
@@ -36,9 +36,9 @@ def folder(tmp_path: Path) -> Path:
         "corpus": {"id": list(DOCUMENTS), "text": list(DOCUMENTS.values())},
         "queries": {"id": list(QUERIES), "text": list(QUERIES.values())},
         "qrels": {
-            "query_id": [query for query, grades in JUDGEMENTS.items() for _ in grades],
-            "doc_id": [document for grades in JUDGEMENTS.values() for document in grades],
-            "score": [grade for grades in JUDGEMENTS.values() for grade in grades.values()],
+            "query_id": [query for query, grades in JUDGMENTS.items() for _ in grades],
+            "doc_id": [document for grades in JUDGMENTS.values() for document in grades],
+            "score": [grade for grades in JUDGMENTS.values() for grade in grades.values()],
         },
     }
     (tmp_path / "topics").mkdir()
@@ -47,15 +47,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "topics"
 
 
-def test_neighbours_are_of_the_texts_at_hand() -> None:
-    task = build_task("neighbours,neighbours=4,protected=documents", texts=TEXTS)
-    assert task == Neighbours(texts=TEXTS, neighbours=4, protected="documents")
+def test_neighbors_are_of_the_texts_at_hand() -> None:
+    task = build_task("neighbors,neighbors=4,protected=documents", texts=TEXTS)
+    assert task == Neighbors(texts=TEXTS, neighbors=4, protected="documents")
 
 
-def test_neighbours_may_be_of_a_file(tmp_path: Path) -> None:
+def test_neighbors_may_be_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    task = build_task(f"neighbours:{tmp_path / 'notes.txt'}", texts=["other"])
-    assert task == Neighbours(texts=TEXTS, source="notes.txt")
+    task = build_task(f"neighbors:{tmp_path / 'notes.txt'}", texts=["other"])
+    assert task == Neighbors(texts=TEXTS, source="notes.txt")
 
 
 def test_sts_is_read_from_a_file(pairs: Path) -> None:
@@ -115,17 +115,17 @@ def test_mteb_is_asked_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_task_is_refused_with_a_guess() -> None:
-    with pytest.raises(UnknownNameError, match="unknown utility task 'neighbors'; did you mean 'neighbours'"):
-        build_task("neighbors")
+    with pytest.raises(UnknownNameError, match="unknown utility task 'neighbours'; did you mean 'neighbors'"):
+        build_task("neighbours")
 
 
 def test_an_unknown_setting_is_refused_with_a_guess(pairs: Path, folder: Path) -> None:
     with pytest.raises(UnknownNameError, match="setting of the utility task 'sts' 'splits'; did you mean 'split'"):
         build_task(f"sts:{pairs},splits=test")
-    with pytest.raises(UnknownNameError, match="setting of the utility task 'retrieval' 'judgements'"):
-        build_task(f"retrieval:{folder},judgements=1")
-    with pytest.raises(UnknownNameError, match="setting of the utility task 'neighbours' 'text_column'"):
-        build_task("neighbours,text_column=body", texts=TEXTS)
+    with pytest.raises(UnknownNameError, match="setting of the utility task 'retrieval' 'judgments'"):
+        build_task(f"retrieval:{folder},judgments=1")
+    with pytest.raises(UnknownNameError, match="setting of the utility task 'neighbors' 'text_column'"):
+        build_task("neighbors,text_column=body", texts=TEXTS)
     with pytest.raises(UnknownNameError, match="unknown protected side 'docs'"):
         build_task(f"sts:{pairs},protected=docs")
 
@@ -153,7 +153,7 @@ class Foreign:
         return f"foreign:{self.target}"
 
     def score(self, encoder: Encoder) -> TaskScores:
-        return TaskScores(main="one", scores={"one": 1.0}, protected="both", cases=len(encoder.clean(["a"])))
+        return TaskScores(main="one", scores={"one": 1.0}, protected="both", cases=len(encoder.embed_clean(["a"])))
 
 
 @dataclass(frozen=True, kw_only=True)

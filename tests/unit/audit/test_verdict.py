@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from support.audits import UNDEFENDED, VEIL, attack_row, probe_row, setting
-from support.corpora import QUICK, toy_grid, toy_plan
+from support.corpora import QUICK, toy_audit, toy_plan
 
-from vecveil.audit import AttackRow, AuditFolder, Estimate, ProbeRow, Setting, Verdict, run_audit
-from vecveil.audit.verdict import verdicts
+from vecveil.audit import AttackRow, Estimate, Experiment, ProbeRow, Setting, Verdict
+from vecveil.audit.verdict import reach_verdicts
 
 BEHIND = setting(VEIL, 1.0)
 LAPLACE = setting("laplace", 1.0)
@@ -26,7 +26,7 @@ def _probe(where: Setting, auc: float, spread: float = 0.01) -> ProbeRow:
 
 
 def _ruled(*rows: AttackRow, probes: tuple[ProbeRow, ...] = ()) -> Verdict:
-    [verdict] = verdicts(rows, probes, tolerance=0.2)
+    [verdict] = reach_verdicts(rows, probes, tolerance=0.2)
     return verdict
 
 
@@ -43,7 +43,7 @@ def test_a_veil_that_holds_every_working_attack_off_passes() -> None:
         probes=(_probe(UNDEFENDED, 0.95), _probe(BEHIND, 0.52)),
     )
     assert verdict.outcome == "pass"
-    assert [judgement.outcome for judgement in verdict.judgements] == ["pass", "pass"]
+    assert [judgment.outcome for judgment in verdict.judgments] == ["pass", "pass"]
     assert [reason.split(" still reads ")[0] for reason in verdict.reasons] == ["mlc", "mlp concept probe"]
     assert "reads 5% of" in verdict.reasons[0]
     assert "reads 4% of" in verdict.reasons[1]
@@ -53,7 +53,7 @@ def test_a_veil_that_holds_every_working_attack_off_passes() -> None:
 def test_a_useless_attack_is_inconclusive_whatever_it_reads(behind: float) -> None:
     verdict = _ruled(_attack(UNDEFENDED, 0.25, chance=0.24), _attack(BEHIND, behind, chance=behind))
     assert verdict.outcome == "inconclusive"
-    assert verdict.judgements[0].retained is None
+    assert verdict.judgments[0].retained is None
     assert "mlc reads too little out of unprotected vectors to be a test" in verdict.reasons[0]
     assert "1% above chance" in verdict.reasons[0]
 
@@ -62,7 +62,7 @@ def test_an_attack_whose_control_is_uncertain_is_no_control() -> None:
     # Twenty per cent on average, but perhaps nothing at all.
     verdict = _ruled(_attack(UNDEFENDED, 0.2, spread=0.18), _attack(BEHIND, 0.0))
     assert verdict.outcome == "inconclusive"
-    assert verdict.judgements[0].retained is None
+    assert verdict.judgments[0].retained is None
 
 
 def test_one_useless_attack_keeps_a_veil_from_passing_and_not_from_failing() -> None:
@@ -92,13 +92,13 @@ def test_an_interval_across_the_tolerance_is_inconclusive() -> None:
 def test_what_guessing_gives_is_nothing_that_an_attack_reads() -> None:
     verdict = _ruled(_attack(UNDEFENDED, 0.7, chance=0.3), _attack(BEHIND, 0.31, chance=0.3))
     assert verdict.outcome == "pass"
-    assert verdict.judgements[0].retained is not None
-    assert verdict.judgements[0].retained.value == pytest.approx(0.01 / 0.4)
+    assert verdict.judgments[0].retained is not None
+    assert verdict.judgments[0].retained.value == pytest.approx(0.01 / 0.4)
 
 
 def test_both_measurements_make_the_share_uncertain() -> None:
     control, behind = _attack(UNDEFENDED, 0.5, spread=0.1), _attack(BEHIND, 0.2, spread=0.0)
-    retained = _ruled(control, behind).judgements[0].retained
+    retained = _ruled(control, behind).judgments[0].retained
     assert retained is not None
     assert retained.value == pytest.approx(0.4)
     assert (retained.low, retained.high) == (pytest.approx(0.32), pytest.approx(0.48))
@@ -117,37 +117,39 @@ def test_reasons_tell_how_many_releases_an_attack_had() -> None:
 
 def test_the_veil_is_ruled_on_and_nothing_else_is() -> None:
     rows = (_attack(UNDEFENDED, 0.6), _attack(LAPLACE, 0.6), _attack(BEHIND, 0.0))
-    assert [verdict.setting for verdict in verdicts(rows, (), tolerance=0.2)] == [BEHIND]
-    assert verdicts(rows[:2], (), tolerance=0.2) == ()
+    assert [verdict.setting for verdict in reach_verdicts(rows, (), tolerance=0.2)] == [BEHIND]
+    assert reach_verdicts(rows[:2], (), tolerance=0.2) == ()
 
 
 def test_each_seed_is_held_against_its_own_control() -> None:
     rows = []
     for seed, (control, behind) in enumerate([(0.6, 0.01), (0.6, 0.5), (0.01, 0.01)]):
         rows += [_attack(replace(UNDEFENDED, seed=seed), control), _attack(replace(BEHIND, seed=seed), behind)]
-    assert [one.outcome for one in verdicts(rows, (), tolerance=0.2)] == ["pass", "fail", "inconclusive"]
+    assert [one.outcome for one in reach_verdicts(rows, (), tolerance=0.2)] == ["pass", "fail", "inconclusive"]
 
 
 def test_the_tolerance_is_what_may_remain() -> None:
     rows = (_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.3))
-    assert verdicts(rows, (), tolerance=0.8)[0].outcome == "pass"
-    assert verdicts(rows, (), tolerance=0.51)[0].outcome == "inconclusive"
+    assert reach_verdicts(rows, (), tolerance=0.8)[0].outcome == "pass"
+    assert reach_verdicts(rows, (), tolerance=0.51)[0].outcome == "inconclusive"
 
 
-def test_a_weak_defence_fails_and_a_strong_one_passes_where_every_attack_works(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:the noise is 30 times as long")
+def test_a_weak_defense_fails_and_a_strong_one_passes_where_every_attack_works(tmp_path: Path) -> None:
     # With more texts the intervals would be narrow enough for the usual tolerance, and the test would take longer.
     plan = replace(toy_plan(0.01, 30.0, attacks=(QUICK, "nearest"), tasks=()), tolerance=0.4)
-    result, _ = run_audit(toy_grid(plan, texts=600), AuditFolder(tmp_path / "audit"))
+    result, _ = toy_audit(plan, texts=600).run(Experiment(tmp_path / "audit"))
     weak, strong = result.verdicts
     assert (weak.setting.asked, weak.outcome) == ("noise 0.01", "fail")
     assert len(weak.reasons) == 4
     assert (strong.setting.asked, strong.outcome) == ("noise 30", "pass"), strong.reasons
 
 
-def test_an_attack_that_learned_nothing_leaves_it_open_whether_a_strong_defence_is_one(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:the noise is 30 times as long")
+def test_an_attack_that_learned_nothing_leaves_it_open_whether_a_strong_defense_is_one(tmp_path: Path) -> None:
     # One short step from random weights, and a threshold that nothing reaches: an attack in name only.
     useless = "mlc,epochs=1,hidden=[2],threshold=0.99"
-    result, _ = run_audit(toy_grid(toy_plan(30.0, attacks=(useless,), tasks=())), AuditFolder(tmp_path / "audit"))
+    result, _ = toy_audit(toy_plan(30.0, attacks=(useless,), tasks=())).run(Experiment(tmp_path / "audit"))
     [verdict] = result.verdicts
     assert verdict.outcome == "inconclusive"
     assert any(reason.startswith("mlc reads too little out of unprotected vectors") for reason in verdict.reasons)

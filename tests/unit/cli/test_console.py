@@ -5,7 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from vecveil.cli.console import notices, output, progress_bar
+from vecveil.cli.console import mark_spans, notices, output, progress_bar
+from vecveil.concepts import Span
 
 
 def test_results_and_notices_go_apart(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,3 +56,16 @@ def test_work_inside_other_work_has_a_line_of_its_own(monkeypatch: pytest.Monkey
     assert list(progress_bar("ab", label="alone", total=2)) == ["a", "b"]
     for label in ("auditing", "training", "alone"):
         assert label in drawn.getvalue()
+
+
+def test_spans_are_marked_in_brackets_with_their_labels() -> None:
+    shown = mark_spans("ab cd ef", (Span(0, 2, "X"), Span(6, 8, "Y")))
+    assert shown.plain == "[ab]X cd [ef]Y"
+
+
+def test_a_text_without_spans_stays_as_it_is() -> None:
+    assert mark_spans("[red]ab[/red]", ()).plain == "[red]ab[/red]"
+
+
+def test_a_text_of_several_lines_is_marked_in_one() -> None:
+    assert mark_spans("a\nbc\n", (Span(2, 4, "X"),)).plain == "a↵[bc]X↵"

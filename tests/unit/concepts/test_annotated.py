@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from vecveil.concepts.annotated import Annotated
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.span import Span
+from vecveil.concepts.passage import Passage, Span
 from vecveil.core.errors import InvalidInputError
 
 _AGE, _SEX = Span(0, 2, "Age"), Span(3, 6, "Sex")

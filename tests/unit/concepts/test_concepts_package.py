@@ -22,7 +22,7 @@ _HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "tldextract", "
 
 def test_functions_make_the_concepts_they_are_named_after(tmp_path: Path) -> None:
     assert terms("gout", label="DISEASE") == Terms(terms=("gout",), label="DISEASE")
-    assert patterns({"AN AGE": "a"}, ID="b", timeout=2) == Patterns.of({"AN AGE": "a", "ID": "b"}, timeout=2)
+    assert patterns({"AN AGE": "a"}, ID="b", timeout=2) == Patterns(patterns={"AN AGE": "a", "ID": "b"}, timeout=2)
     assert entities("PERSON") == Entities(labels=("PERSON",))
     assert entities("PERSON", model="xx") == Entities(labels=("PERSON",), model="xx")
     assert entities("Age", model="m", backend="transformers") == TokenClassification(labels=("Age",), model="m")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import chdir
@@ -24,7 +25,7 @@ def found(text: str, **settings: Any) -> list[str]:
 
 
 def drawn(text: str, **settings: Any) -> list[str]:
-    (spans,) = ContentWords(**settings).find_contrast([Passage(text)])
+    _, (spans,) = ContentWords(**settings).search([Passage(text)])
     return [text[span.start : span.end] for span in spans]
 
 
@@ -99,17 +100,22 @@ def test_other_texts_lose_other_words() -> None:
 def test_what_is_taken_out_is_the_same_in_every_process() -> None:
     code = (
         "from vecveil.concepts.content_words import ContentWords; from vecveil.concepts import Passage; "
-        f"print([(span.start, span.end) for span in ContentWords().find_contrast([Passage({NOTE!r})])[0]])"
+        f"print([(span.start, span.end) for span in ContentWords().search([Passage({NOTE!r})])[1][0]])"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "1"}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "1"},
     )
-    here = [(span.start, span.end) for span in ContentWords().find_contrast([Passage(NOTE)])[0]]
+    here = [(span.start, span.end) for span in ContentWords().search([Passage(NOTE)])[1][0]]
     assert run.stdout.strip() == str(here)
 
 
 def test_half_of_the_words_leave_a_text_that_still_says_something() -> None:
-    (spans,) = ContentWords().find_contrast([Passage(NOTE)])
+    found_spans, (spans,) = ContentWords().search([Passage(NOTE)])
+    assert found_spans == ContentWords().find_all([Passage(NOTE)])
     left = remove_spans(NOTE, spans)
     assert found(left)
     assert not set(drawn(NOTE)) & set(found(left))
@@ -118,11 +124,16 @@ def test_half_of_the_words_leave_a_text_that_still_says_something() -> None:
 
 def test_texts_that_hold_nothing_else_make_no_pair() -> None:
     texts = ["Gout.", "Gout hurts in the morning, and so does walking.", "It is what it is."]
-    with pytest.raises(InvalidInputError, match=r"1 text\(s\) are empty without the concept, first in row 0"):
-        contrast_set(anything(), texts)
-    assert contrast_set(anything(), texts, drop_empty=True).rows == (1,)
-    with pytest.raises(InvalidInputError, match="matches all 2"):
-        contrast_set(anything(), texts[:2], drop_empty=True)
+    assert contrast_set(anything(), texts).rows == (1,)
+    assert contrast_set(anything() | terms("gout"), texts).rows == (1,)
+    with pytest.raises(InvalidInputError, match=r"all 1 text\(s\) with the concept are empty without it"):
+        contrast_set(anything(), texts[:1])
+
+
+def test_every_text_may_hold_it() -> None:
+    assert anything().everywhere
+    assert not terms("gout").everywhere
+    assert contrast_set(anything(), [NOTE, NOTE.upper()]).rows == (0, 1)
 
 
 def test_unusual_letters_are_placed_where_they_stand() -> None:
@@ -163,7 +174,7 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> Non
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy.lang.en.stop_words", None)
-    module._function_words.cache_clear()
+    module._load_function_words.cache_clear()
     with pytest.raises(MissingExtraError, match=r"spacy is not installed.*vecveil\[entities\]"):
         anything().find(NOTE)
     monkeypatch.undo()

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import pytest
+from support.concepts import CountingTerms
 
+from vecveil.concepts.annotated import Annotated
 from vecveil.concepts.content_words import ContentWords
 from vecveil.concepts.contrast import ContrastSet, contrast_set
-from vecveil.concepts.passage import Passage
+from vecveil.concepts.passage import Passage, Span
 from vecveil.concepts.terms import Terms
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 
@@ -25,6 +27,43 @@ def test_pairs_are_the_texts_with_the_concept_and_the_same_without_it() -> None:
     assert pairs.counts == {"DISEASE": 3}
     assert pairs.kind == "removal"
     assert len(pairs) == 2
+
+
+def test_it_keeps_what_was_found_in_every_text_of_the_corpus() -> None:
+    texts = [*_TEXTS, "Gout."]
+    pairs = contrast_set(_ILLNESS, texts, drop_empty=True)
+    assert pairs.rows == (0, 2)
+    assert pairs.spans == tuple(_ILLNESS.find(text) for text in texts)
+    assert pairs.spans[1] == ()
+
+
+def test_it_keeps_all_that_was_found_where_a_contrast_takes_out_a_share() -> None:
+    text = "Anna has gout, asthma and a cough since Monday."
+    pairs = contrast_set(ContentWords(), [text], allow_everywhere=True)
+    assert pairs.spans == (ContentWords().find(text),)
+    assert sum(pairs.counts.values()) < len(pairs.spans[0])
+
+
+@pytest.mark.parametrize("kind", ["removal", "replacement"])
+def test_each_text_is_searched_once(kind: Any) -> None:
+    concept, texts = CountingTerms(terms=_ILLNESS.terms), [*_TEXTS, "It is warm.", "It is."]
+    contrast_set(concept | Terms(terms=("well", "warm"), label="STATE"), texts, kind=kind)
+    assert concept.searched == texts
+
+
+def test_each_text_is_searched_once_where_a_contrast_takes_out_a_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    search = ContentWords.search
+
+    def count(concept: ContentWords, passages: Sequence[Passage]) -> Any:
+        searched.extend(passage.text for passage in passages)
+        return search(concept, passages)
+
+    monkeypatch.setattr(ContentWords, "search", count)
+    monkeypatch.setattr(ContentWords, "find_all", lambda *_: pytest.fail("searched again"))
+    texts = [f"Anna has gout and asthma in bed {number}." for number in range(600)]
+    contrast_set(ContentWords(), texts)
+    assert searched == texts
 
 
 def test_replacement_puts_another_term_in_place() -> None:
@@ -81,6 +120,13 @@ def test_a_contrast_takes_out_what_the_concept_says_it_should() -> None:
     assert len(ContentWords().find(pairs.without_concept[0])) == 2
 
 
+def test_labels_that_were_found_nowhere_are_named() -> None:
+    concept = Annotated(labels=("DISEASE", "CITY"))
+    texts = [Passage("gout again", (Span(0, 4, "DISEASE"),)), "well"]
+    assert contrast_set(concept, texts).unseen == ("CITY",)
+    assert contrast_set(_ILLNESS, _TEXTS).unseen == ()
+
+
 def test_an_unknown_kind_of_contrast_gets_a_guess() -> None:
     kind: Any = "remove"
     with pytest.raises(UnknownNameError, match="did you mean 'removal'"):
@@ -106,4 +152,4 @@ def test_its_repr_tells_no_text() -> None:
 
 def test_uneven_sides_are_an_error() -> None:
     with pytest.raises(InvalidInputError, match=r"\(2, 1, 2\)"):
-        ContrastSet(with_concept=("a", "b"), without_concept=("c",), kind="removal", rows=(0, 1), counts={})
+        ContrastSet(with_concept=("a", "b"), without_concept=("c",), kind="removal", rows=(0, 1), spans=(), counts={})

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vecveil.concepts.passage import Span
 from vecveil.concepts.removal import remove_spans
-from vecveil.concepts.span import Span
 from vecveil.core.errors import InvalidInputError
 
 _MARKED = re.compile(r"<(.*?)>")

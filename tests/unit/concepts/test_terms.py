@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.span import Span
+from vecveil.concepts.passage import Passage, Span
 from vecveil.concepts.terms import Terms
 from vecveil.core.errors import ArtifactError, InvalidInputError
 

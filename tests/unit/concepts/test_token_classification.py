@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from support.token_classifier import write_token_classifier
 
-from vecveil.concepts.passage import Passage
-from vecveil.concepts.span import Span
+from vecveil.concepts.passage import Passage, Span
 from vecveil.concepts.token_classification import TokenClassification
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError
 
@@ -102,5 +101,5 @@ def test_a_model_that_neither_disk_nor_hub_has_is_refused_at_once(monkeypatch: p
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", unreachable)
     monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", lambda *_, **__: pytest.fail("asked the hub"))
     concept = TokenClassification(labels=("Age",), model="nobody/nothing")
-    with pytest.raises(InvalidInputError, match="'nobody/nothing' cannot be loaded: no such folder, no copy"):
+    with pytest.raises(InvalidInputError, match="cannot load the model 'nobody/nothing': no such folder, no copy"):
         concept.find("68 years old")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vecveil.concepts import SensitiveToken, sensitive_tokens, words
-from vecveil.concepts.span import Span
-from vecveil.concepts.tokens import placed_words
+from vecveil.concepts.passage import Span
+from vecveil.concepts.tokens import locate_words
 
 SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), max_size=4)
 
@@ -121,6 +121,6 @@ def test_words_stay_what_they_are_when_they_are_read_again(text: str) -> None:
 
 @given(st.text(max_size=40))
 def test_a_place_holds_its_word(text: str) -> None:
-    assert tuple(word for word, _, _ in placed_words(text)) == words(text)
-    for word, start, end in placed_words(text):
+    assert tuple(word for word, _, _ in locate_words(text)) == words(text)
+    for word, start, end in locate_words(text):
         assert word in words(text[start:end])

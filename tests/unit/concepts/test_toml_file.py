@@ -12,17 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecveil.concepts.annotated import Annotated
-from vecveil.concepts.concept import Concept
+from vecveil.concepts.concept import Concept, Union
 from vecveil.concepts.entities import Entities
-from vecveil.concepts.passage import Passage
+from vecveil.concepts.passage import Passage, Span, Spans
 from vecveil.concepts.patterns import Patterns
 from vecveil.concepts.presidio import Presidio
-from vecveil.concepts.settings import settings_of
-from vecveil.concepts.span import Span, Spans
+from vecveil.concepts.settings import to_settings
 from vecveil.concepts.terms import Terms
 from vecveil.concepts.token_classification import TokenClassification
 from vecveil.concepts.toml_file import dump_concept, load_concept, parse_concept
-from vecveil.concepts.union import Union
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 _DOCUMENT = r"""
@@ -48,7 +46,7 @@ def test_a_file_gives_a_named_union_of_its_parts(tmp_path: Path) -> None:
         name="illness and age",
         parts=(
             Terms(terms=("gout", "asthma"), label="DISEASE", case_sensitive=True),
-            Patterns.of({"AGE": r"\d+ years", "ID": ["a", "b"]}, timeout=2.0),
+            Patterns(patterns={"AGE": r"\d+ years", "ID": ["a", "b"]}, timeout=2.0),
         ),
     )
 
@@ -115,7 +113,7 @@ class _Shouting(Concept):
         return [tuple(Span(*m.span(), "SHOUT") for m in pattern.finditer(passage.text)) for passage in passages]
 
     def settings(self) -> dict[str, Any]:
-        return settings_of(self)
+        return to_settings(self)
 
     def summary(self) -> dict[str, Any]:
         return {"kind": self.kind}
@@ -142,8 +140,10 @@ _PARTS: st.SearchStrategy[Concept] = st.one_of(
     ),
     st.builds(
         Patterns,
-        patterns=st.lists(st.tuples(_NAMES, st.sampled_from([r"\d+", "\"'\\\\", "é\n", "[\x7f]"])), min_size=1).map(
-            tuple
+        patterns=st.dictionaries(
+            _NAMES,
+            st.lists(st.sampled_from([r"\d+", "\"'\\\\", "é\n", "[\x7f]"]), min_size=1),
+            min_size=1,
         ),
         timeout=st.floats(1e-6, 1e6),
     ),

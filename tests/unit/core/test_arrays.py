@@ -1,8 +1,25 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from vecveil.core.arrays import evenly
+from vecveil.core.arrays import frozen, spread_rows, to_lists
+
+
+def test_a_frozen_array_is_a_copy_in_double_precision_that_nobody_can_write_to() -> None:
+    original = np.ones(3, dtype=np.float32)
+    copy = frozen(original)
+    original[0] = 7
+    assert copy.tolist() == [1.0, 1.0, 1.0]
+    assert copy.dtype == np.float64
+    with pytest.raises(ValueError, match="read-only"):
+        copy[0] = 2
+
+
+def test_rows_become_lists_of_python_floats() -> None:
+    lists = to_lists(np.array([[1, 2], [3, 4]], dtype=np.int8))
+    assert lists == [[1.0, 2.0], [3.0, 4.0]]
+    assert all(type(number) is float for row in lists for number in row)
 
 
 @pytest.mark.parametrize(
@@ -18,4 +35,4 @@ from vecveil.core.arrays import evenly
     ],
 )
 def test_rows_are_taken_from_the_first_to_the_last(rows: int, most: int | None, found: list[int]) -> None:
-    assert evenly(rows, most).tolist() == found
+    assert spread_rows(rows, most).tolist() == found

@@ -18,6 +18,28 @@ def test_numbers_of_any_kind_are_positive(value: float) -> None:
     assert checks.positive(value, "epsilon") == float(value)
 
 
+@pytest.mark.parametrize("epsilon", [0.9e-12, 1.1e12])
+def test_a_budget_whose_noise_is_no_number_is_refused(epsilon: float) -> None:
+    with pytest.raises(InvalidInputError, match=r"epsilon must be between 1e-12 and 1e\+12, got"):
+        checks.budget(epsilon)
+    assert checks.budget(np.int8(120)) == 120.0
+    assert type(checks.budget(np.int8(120))) is float
+
+
+def test_zero_is_not_negative() -> None:
+    assert checks.not_negative(0, "distance") == 0.0
+    for value in (-1e-9, float("nan"), float("inf")):
+        with pytest.raises(InvalidInputError, match="distance must be a finite number of at least zero, got"):
+            checks.not_negative(value, "distance")
+
+
+@pytest.mark.parametrize("value", [1, 2.0, True, "3"])
+def test_only_whole_numbers_are_counted(value: object) -> None:
+    assert checks.at_least(2, 2, "rows") == 2
+    with pytest.raises(InvalidInputError, match="rows must be a whole number of at least 2, got"):
+        checks.at_least(value, 2, "rows")
+
+
 def test_a_fraction_excludes_its_ends() -> None:
     assert checks.fraction(0.5, "share") == 0.5
     for value in (0.0, 1.0, 1.5):
@@ -67,6 +89,43 @@ def test_vectors_at_fault_are_refused_by_row(values: object, message: str) -> No
 def test_numbers_whose_sum_overflows_are_still_finite() -> None:
     values = np.full((2, 2), np.finfo(np.float64).max)
     assert checks.embeddings(values) is values
+
+
+def test_numbers_beyond_doubles_become_doubles() -> None:
+    assert checks.embeddings(np.ones((1, 2), dtype=np.longdouble)).dtype == np.float64
+
+
+def test_rows_may_hold_anything_where_their_form_alone_is_checked() -> None:
+    assert np.isnan(checks.rows_of([[np.nan, 1.0]])).any()
+    with pytest.raises(InvalidInputError, match=r"must have at least one dimension, got shape \(2, 0\)"):
+        checks.rows_of(np.ones((2, 0)))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1.0]], "one number per axis"),
+        ([], "one number per axis"),
+        ([1.0, 0.0], "above zero"),
+        ([1.0, np.nan], "above zero"),
+        ([np.inf, np.inf], "at least one axis must be released"),
+    ],
+)
+def test_variances_are_above_zero_and_release_something(values: list[float], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        checks.variances(values)
+
+
+def test_variances_and_points_can_not_be_changed_afterwards() -> None:
+    for array in (checks.variances([np.inf, 1.0]), checks.point([1, 2], 2, "center")):
+        assert array.dtype == np.float64
+        assert not array.flags.writeable
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, np.inf], [[1.0, 2.0]]])
+def test_a_point_is_as_many_finite_numbers_as_there_are_dimensions(values: object) -> None:
+    with pytest.raises(InvalidInputError, match="center must be 2 finite numbers, got shape"):
+        checks.point(values, 2, "center")
 
 
 def test_axes_must_be_orthonormal() -> None:

@@ -9,7 +9,7 @@ from vecveil.core.specs import Spec, parse_spec
 @pytest.mark.parametrize(
     ("text", "name", "target", "settings"),
     [
-        ("neighbours", "neighbours", None, {}),
+        ("neighbors", "neighbors", None, {}),
         ("sts:pairs.parquet", "sts", "pairs.parquet", {}),
         ("geia:priors/minilm,steps=0", "geia", "priors/minilm", {"steps": 0}),
         ("mlc,hidden=[512,256],rate=1e-3", "mlc", None, {"hidden": (512, 256), "rate": 1e-3}),
@@ -32,7 +32,7 @@ def test_a_spec_has_a_name_a_target_and_settings(
     assert parse_spec(text, "utility task") == Spec(name=name, target=target, settings=settings)
 
 
-@pytest.mark.parametrize("text", ["", ":pairs.csv", "sts:", "sts:,split=test", "neighbours,both", "two words"])
+@pytest.mark.parametrize("text", ["", ":pairs.csv", "sts:", "sts:,split=test", "neighbors,both", "two words"])
 def test_what_is_no_spec_is_refused_with_the_form(text: str) -> None:
     with pytest.raises(
         InvalidInputError, match="names no utility task: write NAME, NAME:TARGET or NAME:TARGET,setting"

@@ -11,7 +11,8 @@ from support.embedding_server import EmbeddingServer
 
 from vecveil.core.errors import EndpointError, InvalidInputError, MissingExtraError
 from vecveil.embedders import OpenAIEmbedder
-from vecveil.embedders.openai import PROBE, from_spec
+from vecveil.embedders.openai import from_spec
+from vecveil.embedders.probes import PROBE
 
 KEY = "sk-very-secret"
 PRIVATE = "Anna has diabetes"
@@ -56,15 +57,15 @@ def test_the_fingerprint_comes_from_one_public_probe(server: EmbeddingServer) ->
     assert server.requests == []
     fingerprint = embedder.fingerprint
     assert (fingerprint.model, fingerprint.revision) == ("toy", "2024-01")
-    assert (fingerprint.dimensions, fingerprint.normalised) == (8, True)
+    assert (fingerprint.dimensions, fingerprint.normalized) == (8, True)
     assert embedder.fingerprint is fingerprint
     assert [request["input"] for request in server.requests] == [[PROBE]]
 
 
-def test_vectors_of_another_length_are_not_called_normalised(server: EmbeddingServer) -> None:
+def test_vectors_of_another_length_are_not_called_normalized(server: EmbeddingServer) -> None:
     server.knows_base64 = False
     server.change = _each(lambda numbers: [2 * number for number in numbers])
-    assert not _embedder(server).fingerprint.normalised
+    assert not _embedder(server).fingerprint.normalized
 
 
 def test_shorter_vectors_can_be_asked_for(server: EmbeddingServer) -> None:

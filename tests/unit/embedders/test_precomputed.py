@@ -26,47 +26,47 @@ def _write(path: Path, texts: Any = None, vectors: Any = None, kind: Any = None)
 
 
 def test_a_text_has_the_vector_it_came_with() -> None:
-    embedder = PrecomputedEmbedder.of(TEXTS, VECTORS.tolist(), model="toy")
+    embedder = PrecomputedEmbedder.from_vectors(TEXTS, VECTORS.tolist(), model="toy")
     found = embedder.embed(["secret", "a", "secret"])
     np.testing.assert_array_equal(found, VECTORS[[2, 0, 2]])
     assert found.dtype == np.float32
 
 
 def test_texts_without_a_vector_are_counted_and_not_shown() -> None:
-    embedder = PrecomputedEmbedder.of(TEXTS, VECTORS, model="toy")
+    embedder = PrecomputedEmbedder.from_vectors(TEXTS, VECTORS, model="toy")
     with pytest.raises(InvalidInputError, match="row 1 has no vector; it is the first of 2 such") as caught:
         embedder.embed(["a", "hidden", "b", "private"])
     assert "hidden" not in str(caught.value)
 
 
 def test_neither_texts_nor_vectors_show() -> None:
-    shown = repr(PrecomputedEmbedder.of(TEXTS, VECTORS, model="toy"))
+    shown = repr(PrecomputedEmbedder.from_vectors(TEXTS, VECTORS, model="toy"))
     assert "secret" not in shown
     assert "0.8" not in shown
 
 
 def test_two_files_of_one_model_have_one_fingerprint() -> None:
-    first = PrecomputedEmbedder.of(["a"], VECTORS[:1], model="toy", revision="2")
-    second = PrecomputedEmbedder.of(["b"], VECTORS[1:2], model="toy", revision="2")
+    first = PrecomputedEmbedder.from_vectors(["a"], VECTORS[:1], model="toy", revision="2")
+    second = PrecomputedEmbedder.from_vectors(["b"], VECTORS[1:2], model="toy", revision="2")
     assert first.fingerprint == second.fingerprint
-    assert (first.fingerprint.dimensions, first.fingerprint.normalised) == (2, True)
+    assert (first.fingerprint.dimensions, first.fingerprint.normalized) == (2, True)
 
 
-def test_vectors_of_any_length_are_not_called_normalised() -> None:
-    assert not PrecomputedEmbedder.of(["a"], 2 * VECTORS[:1], model="toy").fingerprint.normalised
+def test_vectors_of_any_length_are_not_called_normalized() -> None:
+    assert not PrecomputedEmbedder.from_vectors(["a"], 2 * VECTORS[:1], model="toy").fingerprint.normalized
 
 
 def test_what_comes_back_can_be_changed_without_changing_the_embedder() -> None:
-    embedder = PrecomputedEmbedder.of(TEXTS, VECTORS, model="toy")
+    embedder = PrecomputedEmbedder.from_vectors(TEXTS, VECTORS, model="toy")
     embedder.embed(["a"])[0, 0] = 7
     np.testing.assert_array_equal(embedder.embed(["a"]), VECTORS[:1])
 
 
 def test_a_text_that_comes_twice_needs_one_vector() -> None:
     nearly = VECTORS[[0, 0]] + np.array([[0.0], [1e-4]], dtype=np.float32)
-    assert PrecomputedEmbedder.of(["a", "a"], nearly, model="toy").embed(["a"])[0, 0] == 1
+    assert PrecomputedEmbedder.from_vectors(["a", "a"], nearly, model="toy").embed(["a"])[0, 0] == 1
     with pytest.raises(InvalidInputError, match="rows 0 and 2 hold the same text"):
-        PrecomputedEmbedder.of(["a", "b", "a"], VECTORS, model="toy")
+        PrecomputedEmbedder.from_vectors(["a", "b", "a"], VECTORS, model="toy")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_text_that_comes_twice_needs_one_vector() -> None:
 )
 def test_what_does_not_fit_is_refused(texts: list[str], vectors: Any, model: str, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        PrecomputedEmbedder.of(texts, vectors, model=model)
+        PrecomputedEmbedder.from_vectors(texts, vectors, model=model)
 
 
 @pytest.mark.parametrize(

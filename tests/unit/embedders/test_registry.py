@@ -1,12 +1,30 @@
 from __future__ import annotations
 
+import dataclasses
+import functools
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import vecveil.embedders
-from vecveil.embedders import EMBEDDERS
+from vecveil.core.arrays import Embeddings
+from vecveil.core.errors import InvalidInputError, UnknownNameError
+from vecveil.embedders import (
+    EMBEDDERS,
+    CachedEmbedder,
+    Fingerprint,
+    OpenAIEmbedder,
+    PrecomputedEmbedder,
+    SentenceTransformersEmbedder,
+    resolve_embedder,
+)
+from vecveil.embedders.packaged import minilm, mpnet
 
 
 @pytest.mark.parametrize("name", sorted(EMBEDDERS.builtin))
@@ -25,3 +43,165 @@ def test_importing_the_embedders_loads_nothing_heavy() -> None:
     heavy = {"torch", "transformers", "sentence_transformers", "huggingface_hub", "pyarrow", "openai", "sqlite3"}
     assert "vecveil.embedders" in loaded
     assert not heavy & loaded
+
+
+@pytest.mark.parametrize("prefix", ["", "sentence-transformers:"])
+def test_a_folder_is_a_sentence_transformers_model(tmp_path: Path, prefix: str) -> None:
+    assert resolve_embedder(f"{prefix}{tmp_path}") == SentenceTransformersEmbedder(str(tmp_path))
+
+
+def test_a_home_folder_is_found_behind_its_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "model").mkdir()
+    assert resolve_embedder("~/model") == SentenceTransformersEmbedder("~/model")
+
+
+@pytest.mark.parametrize("prefix", ["", "sentence-transformers:"])
+def test_a_hub_name_may_carry_a_revision(prefix: str) -> None:
+    assert resolve_embedder(f"{prefix}acme/tiny") == SentenceTransformersEmbedder("acme/tiny")
+    assert resolve_embedder(f"{prefix}acme/tiny@v1") == SentenceTransformersEmbedder("acme/tiny", revision="v1")
+
+
+def test_a_service_may_carry_an_address() -> None:
+    assert resolve_embedder("openai:toy") == OpenAIEmbedder("toy")
+    assert resolve_embedder("openai:toy@https://host/v1") == OpenAIEmbedder("toy", base_url="https://host/v1")
+
+
+@pytest.fixture
+def packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packaged models are installed, as far as anyone can tell without their weights."""
+    monkeypatch.setattr("vecveil.embedders.packaged.find_spec", lambda _: True)
+    monkeypatch.setattr("vecveil.embedders.packaged._is_installed", lambda _: True)
+
+
+@pytest.mark.usefixtures("packages")
+def test_packaged_models_go_by_their_short_names() -> None:
+    assert resolve_embedder("minilm") == minilm()
+    assert resolve_embedder("mpnet") == mpnet()
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize("prefix", ["", "sentence-transformers/"])
+def test_packaged_models_go_by_the_names_that_are_printed_too(prefix: str) -> None:
+    assert resolve_embedder(f"{prefix}all-MiniLM-L6-v2") == minilm()
+    assert resolve_embedder(f"{prefix}all-mpnet-base-v2") == mpnet()
+    assert resolve_embedder(f"openvino:{prefix}all-MiniLM-L6-v2") == dataclasses.replace(minilm(), backend="openvino")
+
+
+@pytest.mark.parametrize("prefix", ["", "sentence-transformers/"])
+def test_without_their_packages_these_names_are_the_hubs(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vecveil.embedders.packaged.find_spec", lambda _: None)
+    monkeypatch.setattr("vecveil.embedders.packaged._is_installed", lambda _: False)
+    for name in (f"{prefix}all-MiniLM-L6-v2", f"{prefix}all-mpnet-base-v2"):
+        assert resolve_embedder(name) == SentenceTransformersEmbedder(name)
+
+
+@pytest.mark.usefixtures("packages")
+def test_a_revision_or_a_folder_of_that_name_is_not_the_package(tmp_path: Path) -> None:
+    revised = resolve_embedder("sentence-transformers/all-MiniLM-L6-v2@main")
+    assert revised == SentenceTransformersEmbedder("sentence-transformers/all-MiniLM-L6-v2", revision="main")
+    with chdir(tmp_path):
+        Path("all-MiniLM-L6-v2").mkdir()
+        assert resolve_embedder("all-MiniLM-L6-v2") == SentenceTransformersEmbedder("all-MiniLM-L6-v2")
+
+
+def test_a_model_in_memory_is_an_embedder(tiny_model: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(tiny_model), device="cpu")
+    embedder = resolve_embedder(model)
+    assert embedder == SentenceTransformersEmbedder(model)
+    np.testing.assert_allclose(embedder.embed(["a"]), resolve_embedder(str(tiny_model)).embed(["a"]), atol=1e-6)
+
+
+def test_an_object_with_the_method_of_langchain_is_an_embedder() -> None:
+    class Mine:
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [[len(text), 1.0] for text in texts]
+
+        def __call__(self, _: object) -> None:
+            raise AssertionError("called for something else")
+
+    embedder = resolve_embedder(Mine())
+    assert embedder.fingerprint.model == "Mine"
+    np.testing.assert_array_equal(embedder.embed(["see", "a"]), [[3, 1], [1, 1]])
+
+
+def test_a_langchain_object_is_an_embedder() -> None:
+    from langchain_core.embeddings.fake import DeterministicFakeEmbedding
+
+    embeddings = DeterministicFakeEmbedding(size=12)
+    embedder = resolve_embedder(embeddings)
+    assert embedder.fingerprint.model == "DeterministicFakeEmbedding"
+    assert embedder.fingerprint == resolve_embedder(embeddings).fingerprint
+    np.testing.assert_allclose(embedder.embed(["a", "b"]), embeddings.embed_documents(["a", "b"]), rtol=1e-6)
+
+
+def test_a_function_is_an_embedder() -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[len(text), 1.0] for text in texts]
+
+    assert resolve_embedder(embed).fingerprint.model == "function"
+    assert resolve_embedder(functools.partial(embed)).fingerprint.model == "partial"
+    np.testing.assert_array_equal(resolve_embedder(embed).embed(["see"]), [[3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("other", "got"),
+    [
+        (None, "NoneType"),
+        (3, "int"),
+        (["minilm"], "list"),
+        (OpenAIEmbedder, "the class OpenAIEmbedder; make an object"),
+    ],
+)
+def test_anything_else_is_refused_by_its_type(other: Any, got: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"an Embedder, a SentenceTransformer, a LangChain .* got {got}"):
+        resolve_embedder(other)
+
+
+def test_resolving_asks_an_embedder_for_nothing() -> None:
+    class Waiting:
+        @property
+        def fingerprint(self) -> Fingerprint:
+            raise AssertionError("asked")
+
+        def embed(self, texts: Sequence[str]) -> Embeddings:
+            raise AssertionError(f"asked for {len(texts)} texts")
+
+    waiting = Waiting()
+    assert resolve_embedder(waiting) is waiting
+
+
+def test_an_embedder_is_taken_as_it_is() -> None:
+    embedder = PrecomputedEmbedder.from_vectors(["a"], np.ones((1, 2)), model="toy")
+    assert resolve_embedder(embedder) is embedder
+
+
+def test_a_cache_is_put_in_front_only_where_one_is_asked_for(tmp_path: Path) -> None:
+    embedder = PrecomputedEmbedder.from_vectors(["a"], np.ones((1, 2)), model="toy")
+    cached = resolve_embedder(embedder, cache=tmp_path)
+    assert isinstance(cached, CachedEmbedder)
+    assert cached.embedder is embedder
+    assert cached.folder == tmp_path
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("spec", "guess"), [("minlm", "minilm"), ("opnai:toy", "openai"), ("MPNet", "mpnet")])
+def test_a_misspelled_name_gets_a_guess(spec: str, guess: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"unknown embedder .*did you mean '{guess}'"):
+        resolve_embedder(spec)
+
+
+@pytest.mark.parametrize("spec", ["", "/no/such/folder", "a b/c", ":"])
+def test_what_is_no_spec_is_an_unknown_name(spec: str) -> None:
+    with pytest.raises(
+        UnknownNameError, match=r"known: minilm, mpnet, openai, openvino, precomputed, sentence-transformers"
+    ):
+        resolve_embedder(spec)
+
+
+@pytest.mark.parametrize("spec", ["openai", "sentence-transformers", "precomputed:", "minilm:large"])
+def test_a_name_without_what_it_needs_is_refused(spec: str) -> None:
+    with pytest.raises(InvalidInputError):
+        resolve_embedder(spec)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.embedders import inputs_of, resolve_embedder
+from vecveil.embedders import SentenceTransformersEmbedder
 from vecveil.embedders.sentence_model import SentenceModel, load_sentence_model
 
 
@@ -17,8 +17,9 @@ def _load(folder: Path, version: str) -> SentenceModel:
 
 
 def test_a_model_is_loaded_once_even_by_threads_that_ask_at_once(tiny_model: Path) -> None:
+    load_sentence_model.cache_clear()
     with ThreadPoolExecutor(4) as pool:
-        models = list(pool.map(lambda _: _load(tiny_model, "asked at once"), range(4)))
+        models = list(pool.map(lambda _: SentenceTransformersEmbedder(str(tiny_model)).pipeline, range(4)))
     assert all(model is models[0] for model in models)
 
 
@@ -76,30 +77,3 @@ def test_a_missing_library_names_its_extra(tiny_model: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingExtraError, match=r"sentence-transformers.*vecveil\[models\]"):
         _load(tiny_model, "missing library")
-
-
-def test_texts_that_a_model_cannot_tell_apart_have_one_digest() -> None:
-    """Upper case, blanks, and what lies beyond the model's length: their vectors are the same, bit by bit."""
-    model = resolve_embedder("minilm")
-    text, long = "Maria Schmidt has diabetes since May.", "diabetes " * 300
-    alike = [text, text.lower(), f"{text}  ", text.replace(" ", "\n")]
-    digests = inputs_of(model, [*alike, long, f"{long} and more", f"{text} And hypertension."])
-    assert len(set(digests[:4])) == 1
-    assert digests[4] == digests[5]
-    assert len(set(digests)) == 3
-    vectors = [model.embed([one]).tobytes() for one in alike]
-    assert len(set(vectors)) == 1
-
-
-def test_a_digest_does_not_depend_on_the_texts_beside_it(tiny_model: Path) -> None:
-    model, texts = resolve_embedder(str(tiny_model)), [f"{'a b ' * number}end" for number in range(300)]
-    assert inputs_of(model, texts) == [digest for text in texts for digest in inputs_of(model, [text])]
-    assert inputs_of(model, []) == []
-
-
-def test_a_prompt_is_part_of_what_a_model_sees(tiny_model: Path) -> None:
-    """With one, a text is cut off earlier."""
-    model = _load(tiny_model, "prompted")
-    plain = model.inputs(["a text"])
-    model.pipeline.prompts, model.pipeline.default_prompt_name = {"ask": "query "}, "ask"
-    assert model.inputs(["a text"]) == _load(tiny_model, "again").inputs(["query a text"]) != plain

@@ -2,22 +2,25 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
 from support.tiny_model import write_tiny_model
 
 from vecveil.core.errors import InvalidInputError
 from vecveil.embedders import SentenceTransformersEmbedder
-from vecveil.embedders.sentence_transformers import folder_digest, from_spec
+from vecveil.embedders.sentence_model import digest_folder
+from vecveil.embedders.sentence_transformers import from_spec
 
 
 def test_a_folder_is_known_by_its_name_and_the_digest_of_its_files(tiny_model: Path) -> None:
     fingerprint = SentenceTransformersEmbedder(str(tiny_model)).fingerprint
     assert fingerprint.model == "tiny"
-    assert fingerprint.revision == f"sha256:{folder_digest(tiny_model)}"
+    assert fingerprint.revision == f"sha256:{digest_folder(tiny_model)}"
     assert fingerprint.dimensions == 16
-    assert fingerprint.normalised
+    assert fingerprint.normalized
 
 
 def test_a_copy_elsewhere_has_the_same_fingerprint(tiny_model: Path, tmp_path: Path) -> None:
@@ -32,7 +35,7 @@ def test_hidden_files_and_readmes_do_not_count(tiny_model: Path, tmp_path: Path)
     (copy / ".gitattributes").write_text("new")
     (copy / ".git").mkdir()
     (copy / ".git" / "config").write_text("new")
-    assert folder_digest(copy) == folder_digest(tiny_model)
+    assert digest_folder(copy) == digest_folder(tiny_model)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "1_Pooling/config.json"])
@@ -40,18 +43,31 @@ def test_every_other_file_counts(tiny_model: Path, tmp_path: Path, name: str) ->
     copy = Path(shutil.copytree(tiny_model, tmp_path / "tiny"))
     content = (copy / name).read_bytes()
     (copy / name).write_bytes(content + b" ")
-    assert folder_digest(copy) != folder_digest(tiny_model)
+    assert digest_folder(copy) != digest_folder(tiny_model)
+
+
+def test_weights_for_other_engines_do_not_count(tiny_model: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(tiny_model, tmp_path / "tiny"))
+    (copy / "onnx").mkdir()
+    (copy / "onnx" / "model.onnx").write_text("new")
+    assert digest_folder(copy) == digest_folder(tiny_model)
+
+
+def test_a_file_is_read_for_its_digest_once(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = digest_folder(tiny_model)
+    monkeypatch.setattr("vecveil.embedders.sentence_model.file_digest", lambda path: pytest.fail(f"read {path}"))
+    assert digest_folder(tiny_model) == first
 
 
 def test_a_renamed_file_counts(tiny_model: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(tiny_model, tmp_path / "tiny"))
     (copy / "tokenizer.json").rename(copy / "tokenizer2.json")
-    assert folder_digest(copy) != folder_digest(tiny_model)
+    assert digest_folder(copy) != digest_folder(tiny_model)
 
 
-def test_a_model_without_a_last_normalising_step_is_not_called_normalised(tmp_path: Path) -> None:
-    embedder = SentenceTransformersEmbedder(str(write_tiny_model(tmp_path / "loose", normalise=False)))
-    assert not embedder.fingerprint.normalised
+def test_a_model_without_a_last_normalizing_step_is_not_called_normalized(tmp_path: Path) -> None:
+    embedder = SentenceTransformersEmbedder(str(write_tiny_model(tmp_path / "loose", normalize=False)))
+    assert not embedder.fingerprint.normalized
 
 
 def test_two_embedders_of_one_model_load_it_once(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,3 +122,45 @@ def test_specs_name_folders_models_and_revisions(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_said_to_be_missing(path: str) -> None:
     with pytest.raises(InvalidInputError, match=f"{path}.*neither a folder nor a name on a hub"):
         _ = SentenceTransformersEmbedder(path).fingerprint
+
+
+def _in_memory(folder: Path) -> SentenceTransformer:
+    return SentenceTransformer(str(folder), device="cpu")
+
+
+def test_a_model_in_memory_is_known_by_what_it_computes_with(tiny_model: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(tiny_model, tmp_path / "elsewhere")
+    mine = SentenceTransformersEmbedder(_in_memory(tiny_model))
+    mine.embed(["some texts", "a"])
+    assert mine.fingerprint == SentenceTransformersEmbedder(_in_memory(copy)).fingerprint
+    assert (mine.fingerprint.model, mine.fingerprint.dimensions) == ("SentenceTransformer", 16)
+    assert mine.fingerprint.normalized
+    assert mine.pipeline is mine.model
+
+
+def test_a_model_in_memory_that_was_changed_is_another(tiny_model: Path, tmp_path: Path) -> None:
+    known = SentenceTransformersEmbedder(_in_memory(tiny_model)).fingerprint
+    other_weights = _in_memory(write_tiny_model(tmp_path / "tiny", seed=1))
+    tuned, shorter, prompted, pooled = (_in_memory(tiny_model) for _ in range(4))
+    next(tuned.parameters()).data[0, 0] += 1e-4
+    shorter.max_seq_length = 8
+    prompted.prompts, prompted.default_prompt_name = {"ask": "query: "}, "ask"
+    pooling: Any = pooled[1]
+    pooled[1] = type(pooling)(16, pooling_mode="max")
+    for changed in (other_weights, tuned, shorter, prompted, pooled):
+        assert SentenceTransformersEmbedder(changed).fingerprint != known
+
+
+def test_weights_in_half_precision_are_read(tiny_model: Path) -> None:
+    import torch
+
+    half = SentenceTransformersEmbedder(_in_memory(tiny_model).to(torch.bfloat16))
+    assert half.embed(["a"]).dtype == np.float32
+    assert half.fingerprint != SentenceTransformersEmbedder(_in_memory(tiny_model)).fingerprint
+
+
+def test_settings_of_loading_are_refused_for_a_model_in_memory(tiny_model: Path) -> None:
+    settings: list[dict[str, Any]] = [{"revision": "main"}, {"device": "cpu"}, {"backend": "openvino"}]
+    for given in settings:
+        with pytest.raises(InvalidInputError, match="got one in memory"):
+            SentenceTransformersEmbedder(_in_memory(tiny_model), **given)

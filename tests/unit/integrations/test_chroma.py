@@ -24,7 +24,7 @@ def test_a_collection_holds_protected_vectors_and_is_opened_again_by_its_own_con
     made.add(ids=["a", "b", "c"], documents=TEXTS)
     again = client.get_collection("notes")
     kept = again.get(ids=["a", "b", "c"], include=["embeddings"])["embeddings"]
-    assert np.allclose(np.asarray(kept), guard.texts(TEXTS), atol=1e-6)
+    assert np.allclose(np.asarray(kept), guard.protect_texts(TEXTS), atol=1e-6)
     found = again.query(query_texts=[TEXTS[2]], n_results=1)
     assert found["ids"] == [["c"]]
     assert made.configuration["hnsw"]["space"] == "cosine"

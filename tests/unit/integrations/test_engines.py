@@ -1,169 +1,90 @@
-"""The same bytes on one machine, on Ray and on Spark, however the rows are divided."""
+"""What Ray and Spark share; the engines themselves run in `integration`."""
 
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import sys
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import ray
-from pyspark.sql import SparkSession
-from support.command_line import CommandLine, check_refusal
-from support.guards import named_guard
 from support.veils import unit_vectors
 
-from vecveil.accounting.ledger import open_ledger
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
-from vecveil.integrations import ray as on_ray
-from vecveil.integrations import spark as on_spark
-from vecveil.integrations.parts import LABEL, Columns, require_shared_ledger
-from vecveil.veil import Guard, protect_file
+from vecveil.files.vectors import to_vector_column
+from vecveil.integrations.engines import LABEL, Columns, require_shared_ledger, write_parts
+from vecveil.veil import Guard
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
-    pytest.mark.filterwarnings("ignore::FutureWarning:ray.*"),
-    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark.*"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-"""Raised inside of the engines, by what they do among themselves."""
-
-ROWS = 300
-
-
-@pytest.fixture(scope="module", autouse=True)
-def engines() -> Iterator[None]:
-    """A real Ray and a real Spark on this machine."""
-    # Spark starts its workers with the python on PATH, which need not be this one.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "37")
-        .getOrCreate()
-    )
-    yield
-    spark.stop()
-    ray.shutdown()
+ROWS = 30
 
 
 @pytest.fixture
-def vectors_folder(tmp_path: Path) -> Path:
-    """Vectors in four files of different sizes."""
-    folder = tmp_path / "in"
-    folder.mkdir()
-    rows = unit_vectors(ROWS, 16)
-    for part, (start, end) in enumerate([(0, 10), (10, 11), (11, 200), (200, ROWS)]):
-        table = pa.table(
-            {
-                "id": [f"record-{number}" for number in range(start, end)],
-                "vector": pa.FixedSizeListArray.from_arrays(pa.array(rows[start:end].reshape(-1)), 16),
-                "year": list(range(start, end)),
-            }
-        )
-        pq.write_table(table, folder / f"{part}.parquet", row_group_size=50)
-    return folder
-
-
-@pytest.fixture
-def one_machine(vectors_folder: Path, guard: Guard, tmp_path: Path) -> dict[str, list[float]]:
-    """What one machine makes of them."""
-    pq.write_table(pq.read_table(vectors_folder), tmp_path / "all.parquet")
-    key = guard.protection.noise.key  # type: ignore[attr-defined]
-    protect_file(guard.opened_veil, tmp_path / "all.parquet", tmp_path / "one.parquet", key=key, id_column="id")
-    return _by_id(tmp_path / "one.parquet")
-
-
-def _by_id(place: Path) -> dict[str, list[float]]:
-    table = pq.read_table(place)
-    return dict(zip(table["id"].to_pylist(), table["vector"].to_pylist(), strict=True))
-
-
-@pytest.mark.parametrize("engine", [on_ray, on_spark], ids=["ray", "spark"])
-def test_vectors_come_out_as_on_one_machine(
-    engine: object, vectors_folder: Path, one_machine: dict[str, list[float]], guard: Guard, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    rows = engine.protect_parquet(vectors_folder, out, guard, Columns(id_column="id"))  # type: ignore[attr-defined]
-    assert rows == ROWS
-    assert _by_id(out) == one_machine
-    assert sorted(pq.read_table(out)["year"].to_pylist()) == list(range(ROWS))
-    assert json.loads((out / LABEL).read_text())["veil"] == guard.opened_veil.digest()
-    with open_ledger(str(guard.ledger)) as ledger:
-        assert ledger.totals().records == ROWS
-        assert ledger.problems() == []
-    with pytest.raises(InvalidInputError, match="exists already"):
-        engine.protect_parquet(vectors_folder, out, guard, Columns(id_column="id"))  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("engine", [on_ray, on_spark], ids=["ray", "spark"])
-def test_texts_come_out_as_on_one_machine(engine: object, guard: Guard, tmp_path: Path) -> None:
-    texts = [f"note number {number} of the ward" for number in range(20)] + ["", None]
-    pq.write_table(pa.table({"text": texts, "id": [*map(str, range(22))]}), tmp_path / "in.parquet")
-    columns = Columns(id_column="id", skip_empty=True)
-    rows = engine.protect_parquet(tmp_path / "in.parquet", tmp_path / "out", guard, columns)  # type: ignore[attr-defined]
-    assert rows == 20
-    found = _by_id(tmp_path / "out")
-    assert np.array_equal([found[str(number)] for number in range(20)], guard.texts(texts[:20], ids=[*range(20)]))
-    assert "text" not in pq.read_table(tmp_path / "out").column_names
-
-
-def test_fresh_noise_is_refused(vectors_folder: Path, tmp_path: Path, model_folder: Path) -> None:
-    fresh = named_guard(tmp_path, model_folder, keyed=False)
-    with pytest.raises(InvalidInputError, match="protect with a key"):
-        on_ray.protect_parquet(vectors_folder, tmp_path / "out", fresh)
-    assert not (tmp_path / "out").exists()
-
-
-def test_spark_has_no_half_precision(vectors_folder: Path, guard: Guard, tmp_path: Path) -> None:
-    half = Guard.of({**guard.settings(), "grid": "float16"})
-    with pytest.raises(InvalidInputError, match="no numbers of 16 bits"):
-        on_spark.protect_parquet(vectors_folder, tmp_path / "out", half)
+def sample() -> pa.Table:
+    """A table of vectors."""
+    ids = [f"record-{number}" for number in range(ROWS)]
+    return pa.table({"id": ids, "vector": to_vector_column(unit_vectors(ROWS, 16))})
 
 
 def test_a_ledger_in_a_file_is_one_machines(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInputError, match="PostgreSQL"):
         require_shared_ledger(guard)
-    require_shared_ledger(Guard.of({**guard.settings(), "ledger": None}))
-    require_shared_ledger(Guard.of({**guard.settings(), "ledger": "postgresql://host/db"}))
+    require_shared_ledger(Guard.from_settings({**guard.settings(), "ledger": None}))
+    require_shared_ledger(Guard.from_settings({**guard.settings(), "ledger": "postgresql://host/db"}))
     monkeypatch.setenv("VECVEIL_LEDGER", "postgresql://host/db")
-    require_shared_ledger(Guard.of({**guard.settings(), "ledger": "default"}))
+    require_shared_ledger(Guard.from_settings({**guard.settings(), "ledger": "default"}))
 
 
-def test_what_is_sent_to_workers_holds_no_key(guard: Guard, vectors_folder: Path) -> None:
-    sample = pq.read_table(vectors_folder)
-    protection = Columns(id_column="id").protection(guard, sample.schema, sample)
+def test_what_is_sent_to_workers_holds_no_key(guard: Guard, sample: pa.Table) -> None:
+    protection = Columns(id_column="id").make_protection(guard, sample.schema, sample)
     sent = pickle.dumps(protection)
-    key: Key = guard.protection.noise.key  # type: ignore[attr-defined]
+    key: Key = guard.release.noise.key  # type: ignore[attr-defined]
     assert key.secret not in sent
     assert key.secret.hex().encode() not in sent
     batch = sample.to_batches()[0]
     assert pickle.loads(sent)(batch).equals(protection(batch))  # noqa: S301
 
 
-def test_the_command_line_runs_on_an_engine(
-    vectors_folder: Path, one_machine: dict[str, list[float]], guard: Guard, tmp_path: Path, run: CommandLine
+def test_fresh_noise_is_refused_as_a_part_may_run_twice(guard: Guard, sample: pa.Table) -> None:
+    with pytest.raises(InvalidInputError, match="protect with a key"):
+        Columns().make_protection(replace(guard, key=None), sample.schema, sample)
+
+
+def test_parts_appear_when_they_are_whole_and_say_how_they_were_made(
+    guard: Guard, sample: pa.Table, tmp_path: Path
 ) -> None:
-    options = (guard.veil, vectors_folder, tmp_path / "out", "--key", guard.key, "--id-column", "id")
-    done = run("protect", *options, "--engine", "spark")
-    assert done.code == 0, done.err
-    assert f"{ROWS} rows protected on spark" in done.err
-    assert _by_id(tmp_path / "out") == one_machine
-    check_refusal(run("protect", *options, "--engine", "spark", "--seed", 1), "does not take --seed")
-    check_refusal(run("protect", *options, "--engine", "spark"), "exists already")
-    lines = tmp_path / "notes.txt"
-    lines.write_text("a note")
-    check_refusal(run("protect", guard.veil, lines, tmp_path / "o", "--engine", "ray"), "reads Parquet", "notes.txt")
-    missing = tmp_path / "none.parquet"
-    check_refusal(run("protect", guard.veil, missing, tmp_path / "o", "--engine", "ray"), "none.parquet")
-    check_refusal(run("protect", guard.veil, vectors_folder, tmp_path / "o", "--engine", "spark"), "with a key")
+    def stopped(folder: Path) -> None:
+        write(folder)
+        raise KeyboardInterrupt
+
+    def write(folder: Path) -> None:
+        folder.mkdir()
+        for part in range(3):
+            pq.write_table(sample.slice(10 * part, 10), folder / f"{part}.parquet")
+
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        write_parts(out, stopped, guard, overwrite=False)
+    assert not out.exists()
+    assert write_parts(out, write, guard, overwrite=False) == ROWS
+    assert json.loads((out / LABEL).read_text()) == guard.release.label()
+    assert [path.name for path in tmp_path.glob("out*")] == ["out"]
+    # Readers of Parquet pass over the label.
+    assert pq.read_table(out).num_rows == ROWS
+
+
+def test_parts_are_replaced_only_where_asked(guard: Guard, sample: pa.Table, tmp_path: Path) -> None:
+    def write(folder: Path) -> None:
+        folder.mkdir()
+        pq.write_table(sample.slice(0, 7), folder / "new.parquet")
+
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "old.parquet").write_text("mine")
+    with pytest.raises(InvalidInputError, match="out exists already"):
+        write_parts(out, write, guard, overwrite=False)
+    assert [path.name for path in out.iterdir()] == ["old.parquet"]
+    assert write_parts(out, write, guard, overwrite=True) == 7
+    assert sorted(path.name for path in out.iterdir()) == [LABEL, "new.parquet"]

@@ -26,7 +26,7 @@ def test_a_pipeline_finds_what_was_put_in(guard: Guard) -> None:
 def test_documents_are_protected_under_their_own_ids_and_stay_as_they_were(guard: Guard) -> None:
     documents = [Document(content=text) for text in TEXTS]
     found = VeiledDocumentEmbedder(guard).run(documents)
-    expected = guard.texts(TEXTS, ids=[one.id for one in documents])
+    expected = guard.protect_texts(TEXTS, ids=[one.id for one in documents])
     assert np.allclose([one.embedding for one in found["documents"]], expected)
     assert all(one.embedding is None for one in documents)
     assert found["meta"] == {"model": "small", "veil": guard.opened_veil.digest()}
@@ -37,7 +37,7 @@ def test_fields_of_the_meta_data_can_be_embedded_too(guard: Guard) -> None:
     embedder = VeiledDocumentEmbedder(guard, meta_fields_to_embed=["title", "missing"], embedding_separator=" | ")
     document = Document(content="rain", meta={"title": "weather"})
     (found,) = embedder.run([document])["documents"]
-    assert np.allclose(found.embedding, guard.texts(["weather | rain"], ids=[document.id])[0])
+    assert np.allclose(found.embedding, guard.protect_texts(["weather | rain"], ids=[document.id])[0])
 
 
 def test_a_pipeline_is_written_down_without_the_key_and_read_again(guard: Guard) -> None:
@@ -48,7 +48,7 @@ def test_a_pipeline_is_written_down_without_the_key_and_read_again(guard: Guard)
     assert secret_of(guard) not in written
     again = Pipeline.loads(written, allowed_modules=["vecveil.integrations.haystack"])
     found = again.get_component("text").run("rain")["embedding"]
-    assert np.allclose(found, guard.texts(["rain"])[0])
+    assert np.allclose(found, guard.protect_texts(["rain"])[0])
     assert again.get_component("documents").meta_fields_to_embed == ["title"]
 
 

@@ -11,9 +11,9 @@ from langchain_tests.integration_tests import EmbeddingsIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
 from support.guards import TEXTS
 
-from vecveil.accounting.ledger import open_ledger
 from vecveil.core.errors import EmbedderMismatchError
 from vecveil.integrations.langchain import VeiledEmbeddings
+from vecveil.ledger import open_ledger
 from vecveil.veil import Guard
 
 
@@ -64,7 +64,7 @@ def test_documents_and_queries_are_protected_and_alike(guard: Guard) -> None:
 def test_embeddings_that_are_there_already_are_wrapped(guard: Guard) -> None:
     embeddings = VeiledEmbeddings(guard, Local(guard))
     clean = guard.model.embed(TEXTS[:1])
-    assert embeddings.embed_documents(TEXTS[:1]) == guard.embedded(TEXTS[:1], clean).astype(float).tolist()
+    assert embeddings.embed_documents(TEXTS[:1]) == guard.protect_embedded(TEXTS[:1], clean).astype(float).tolist()
     assert embeddings.embed_query(TEXTS[0]) == embeddings.embed_documents(TEXTS[:1])[0]
 
 

@@ -11,10 +11,10 @@ from llama_index.core.ingestion import IngestionCache, IngestionPipeline
 from llama_index.core.schema import Document, TextNode
 from support.guards import TEXTS, secret_of
 
-from vecveil.accounting.ledger import open_ledger
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.embedders import Embedder
 from vecveil.integrations.llama_index import VeiledEmbedding, VeilNodes
+from vecveil.ledger import open_ledger
 from vecveil.veil import Guard
 
 
@@ -54,7 +54,7 @@ def test_nothing_secret_is_in_what_is_logged(guard: Guard) -> None:
 
 def test_embeddings_that_are_there_already_are_wrapped(guard: Guard) -> None:
     embedding = VeiledEmbedding(guard, Local(guard))
-    expected = guard.embedded(TEXTS[:1], guard.model.embed(TEXTS[:1])).astype(float).tolist()
+    expected = guard.protect_embedded(TEXTS[:1], guard.model.embed(TEXTS[:1])).astype(float).tolist()
     assert embedding.get_text_embedding_batch(TEXTS[:1]) == expected
     assert embedding.get_query_embedding(TEXTS[0]) == expected[0]
     with pytest.raises(EmbedderMismatchError, match="small"):
@@ -74,7 +74,7 @@ def test_nodes_are_protected_in_a_pipeline_under_their_own_ids(guard: Guard) -> 
         for place, (text, row) in enumerate(zip(TEXTS, clean, strict=True))
     ]
     found = IngestionPipeline(transformations=[VeilNodes(guard)], disable_cache=True).run(nodes=nodes)
-    expected = guard.vectors(clean, ids=[node.node_id for node in nodes])
+    expected = guard.protect_vectors(clean, ids=[node.node_id for node in nodes])
     assert np.allclose([node.embedding for node in found], expected)
     assert [node.node_id for node in found] == [node.node_id for node in nodes]
     assert np.allclose([node.embedding for node in nodes], clean)
@@ -89,7 +89,7 @@ def test_nodes_without_vectors_are_refused(guard: Guard) -> None:
 
 
 def test_a_cache_of_llama_index_keeps_guards_apart(guard: Guard) -> None:
-    noisy = Guard.of({**guard.settings(), "epsilon": 1.0})
+    noisy = Guard.from_settings({**guard.settings(), "epsilon": 5.0})
     cache = IngestionCache()
 
     def vectors(held: Guard) -> list[list[float] | None]:

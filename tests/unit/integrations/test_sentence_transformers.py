@@ -11,9 +11,9 @@ from support.guards import TEXTS, named_guard, secret_of
 from support.tiny_model import write_tiny_model
 from support.veils import made_veil
 
-from vecveil.accounting.ledger import open_ledger
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
-from vecveil.integrations.sentence_transformers import KEY_VARIABLE, VeilModule, load_veiled, veiled
+from vecveil.integrations.sentence_transformers import KEY_VARIABLE, VeilModule, load_veiled, veil_model
+from vecveil.ledger import open_ledger
 from vecveil.veil import Guard
 
 
@@ -23,7 +23,7 @@ def model(model_folder: Path) -> SentenceTransformer:
 
 
 def test_every_way_to_encode_gives_protected_vectors(model: SentenceTransformer, guard: Guard) -> None:
-    protected = veiled(guard, model)
+    protected = veil_model(guard, model)
     clean = model.encode(TEXTS)
     for encode in (protected.encode, protected.encode_query, protected.encode_document):
         found = encode(TEXTS)
@@ -32,17 +32,19 @@ def test_every_way_to_encode_gives_protected_vectors(model: SentenceTransformer,
 
 
 def test_they_are_what_the_veil_makes_of_the_clean_ones(model: SentenceTransformer, guard: Guard) -> None:
-    assert np.allclose(veiled(guard, model).encode(TEXTS[:1]), guard.embedded(TEXTS[:1], model.encode(TEXTS[:1])))
+    assert np.allclose(
+        veil_model(guard, model).encode(TEXTS[:1]), guard.protect_embedded(TEXTS[:1], model.encode(TEXTS[:1]))
+    )
 
 
 def test_tensors_stay_tensors_and_single_texts_single(model: SentenceTransformer, guard: Guard) -> None:
-    protected = veiled(guard, model)
+    protected = veil_model(guard, model)
     assert isinstance(protected.encode(TEXTS, convert_to_tensor=True), torch.Tensor)
     assert protected.encode(TEXTS[0]).shape == (16,)
 
 
 def test_token_vectors_can_t_be_had(model: SentenceTransformer, guard: Guard) -> None:
-    protected = veiled(guard, model)
+    protected = veil_model(guard, model)
     with pytest.raises(KeyError):
         protected.encode(TEXTS, output_value="token_embeddings")
     (features,) = protected.encode(TEXTS[:1], output_value=None)
@@ -59,7 +61,7 @@ def test_training_sees_clean_vectors(model: SentenceTransformer, guard: Guard) -
 def test_a_saved_model_is_one_folder_without_the_key(
     model: SentenceTransformer, guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    protected = veiled(guard, model)
+    protected = veil_model(guard, model)
     protected.save_pretrained(str(tmp_path / "saved"))
     found = protected.encode(TEXTS)
     secret = secret_of(guard)
@@ -76,7 +78,7 @@ def test_a_saved_model_is_one_folder_without_the_key(
 def test_another_key_is_refused(
     model: SentenceTransformer, guard: Guard, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    veiled(guard, model).save_pretrained(str(tmp_path / "saved"))
+    veil_model(guard, model).save_pretrained(str(tmp_path / "saved"))
     (tmp_path / "other").mkdir()
     monkeypatch.setenv(KEY_VARIABLE, str(named_guard(tmp_path / "other", model_folder).key))
     with pytest.raises(InvalidInputError, match="names another"):
@@ -95,7 +97,7 @@ def test_another_key_is_refused(
 def test_a_folder_that_names_other_code_is_not_loaded(
     guard: Guard, tmp_path: Path, name: str, content: str, said: str
 ) -> None:
-    veiled(guard).save_pretrained(str(tmp_path / "saved"))
+    veil_model(guard).save_pretrained(str(tmp_path / "saved"))
     place = tmp_path / "saved" / name
     place.parent.mkdir(exist_ok=True)
     place.write_text(content)
@@ -106,17 +108,17 @@ def test_a_folder_that_names_other_code_is_not_loaded(
 def test_a_direct_call_gives_nothing_clean(
     model: SentenceTransformer, guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    veiled(guard, model).save_pretrained(str(tmp_path / "saved"))
+    veil_model(guard, model).save_pretrained(str(tmp_path / "saved"))
     monkeypatch.setenv(KEY_VARIABLE, str(guard.key))
     clean = model.encode(TEXTS, convert_to_tensor=True)
-    for protected in (veiled(guard, model), load_veiled(tmp_path / "saved", device="cpu")):
+    for protected in (veil_model(guard, model), load_veiled(tmp_path / "saved", device="cpu")):
         features = protected(protected.preprocess(TEXTS))
         assert not torch.allclose(features["sentence_embedding"], clean, atol=1e-5)
         assert "token_embeddings" not in features
 
 
 def test_a_text_is_one_record_in_any_batch(model: SentenceTransformer, guard: Guard) -> None:
-    protected = veiled(guard, model)
+    protected = veil_model(guard, model)
     for batch in (
         TEXTS,
         TEXTS[:1],
@@ -128,13 +130,13 @@ def test_a_text_is_one_record_in_any_batch(model: SentenceTransformer, guard: Gu
 
 
 def test_a_model_without_a_key_needs_none(model: SentenceTransformer, tmp_path: Path, model_folder: Path) -> None:
-    veiled(named_guard(tmp_path, model_folder, keyed=False), model).save_pretrained(str(tmp_path / "saved"))
+    veil_model(named_guard(tmp_path, model_folder, keyed=False), model).save_pretrained(str(tmp_path / "saved"))
     again = load_veiled(tmp_path / "saved", device="cpu")
     assert not np.array_equal(again.encode(TEXTS), again.encode(TEXTS))
 
 
 def test_a_folder_with_code_of_its_own_is_not_loaded(model: SentenceTransformer, guard: Guard, tmp_path: Path) -> None:
-    veiled(guard, model).save_pretrained(str(tmp_path / "saved"))
+    veil_model(guard, model).save_pretrained(str(tmp_path / "saved"))
     (tmp_path / "saved" / "modeling.py").write_text("raise SystemExit('run')")
     with pytest.raises(InvalidInputError, match=r"modeling\.py"):
         load_veiled(tmp_path / "saved")
@@ -145,21 +147,21 @@ def test_a_folder_with_code_of_its_own_is_not_loaded(model: SentenceTransformer,
 def test_another_model_is_refused(guard: Guard, tmp_path: Path) -> None:
     other = SentenceTransformer(str(write_tiny_model(tmp_path / "other", seed=1)), device="cpu")
     with pytest.raises(EmbedderMismatchError, match="the veil is for small"):
-        veiled(guard, other)
+        veil_model(guard, other)
 
 
 def test_a_veiled_model_is_not_veiled_again(model: SentenceTransformer, guard: Guard) -> None:
     with pytest.raises(InvalidInputError, match="veiled already"):
-        veiled(guard, veiled(guard, model))
+        veil_model(guard, veil_model(guard, model))
 
 
 def test_the_veil_loads_its_model_itself(model: SentenceTransformer, guard: Guard) -> None:
-    assert np.array_equal(veiled(guard).encode(TEXTS), veiled(guard, model).encode(TEXTS))
+    assert np.array_equal(veil_model(guard).encode(TEXTS), veil_model(guard, model).encode(TEXTS))
     with pytest.raises(InvalidInputError, match="words is no model of sentence-transformers"):
-        veiled(Guard(made_veil(epsilon=3.0), embedder=WordEmbedder()))
+        veil_model(Guard(made_veil(epsilon=3.0), embedder=WordEmbedder()))
 
 
 def test_releases_are_on_record(model: SentenceTransformer, guard: Guard) -> None:
-    veiled(guard, model).encode(TEXTS)
+    veil_model(guard, model).encode(TEXTS)
     with open_ledger(str(guard.ledger)) as ledger:
         assert ledger.totals().releases == len(TEXTS)

@@ -16,10 +16,10 @@ from vecveil.veil import Guard
 
 def test_texts_and_vectors_are_protected(guard: Guard) -> None:
     transformer = VeilTransformer(guard)
-    assert np.array_equal(transformer.fit_transform(TEXTS), guard.texts(TEXTS))
-    assert np.array_equal(transformer.transform(np.array(TEXTS, dtype=object)), guard.texts(TEXTS))
+    assert np.array_equal(transformer.fit_transform(TEXTS), guard.protect_texts(TEXTS))
+    assert np.array_equal(transformer.transform(np.array(TEXTS, dtype=object)), guard.protect_texts(TEXTS))
     vectors = unit_vectors(4, 16)
-    assert np.array_equal(transformer.transform(vectors), guard.vectors(vectors))
+    assert np.array_equal(transformer.transform(vectors), guard.protect_vectors(vectors))
     assert transformer.get_feature_names_out()[15] == "veiled15"
 
 

@@ -1,23 +1,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.stores import Place
 from support.veils import unit_vectors
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.errors import InvalidInputError
-from vecveil.migrate import compare, migrate
-from vecveil.migrate.comparison import compared
+from vecveil.core.errors import InvalidInputError, InvalidRowError, VecveilWarning
+from vecveil.migrate import compare, migrate, read_queries
+from vecveil.migrate.comparison import compare_hits
 from vecveil.veil import Guard
 
 
 def test_the_figures_are_right_on_a_case_made_by_hand() -> None:
     before = [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]
     after = [["a", "b"], ["d", "x"], ["f", "e"], ["y", "z"]]
-    found = compared(before, after, k=2)
+    found = compare_hits(before, after, k=2)
     assert (found.queries, found.k) == (4, 2)
     # 1, 1/2, 1 and 0.
     assert found.recall == pytest.approx(0.625)
@@ -27,7 +30,7 @@ def test_the_figures_are_right_on_a_case_made_by_hand() -> None:
 
 
 def test_a_single_query_has_no_error() -> None:
-    found = compared([["a"]], [["a"]], k=1)
+    found = compare_hits([["a"]], [["a"]], k=1)
     assert np.isnan(found.error)
     assert str(found) == "recall@1 1.000 for a single query"
 
@@ -44,7 +47,8 @@ def test_a_shadow_with_hardly_any_noise_finds_the_same(filled: Place, guard: Gua
 
 
 def test_a_shadow_of_noise_finds_what_chance_does(filled: Place, guard: Guard) -> None:
-    loud = replace(guard, epsilon=0.01)
+    with pytest.warns(VecveilWarning, match="times as long as an embedding"):
+        loud = replace(guard, epsilon=0.01)
     with filled.opened() as store:
         migrate(store, loud)
         found = compare(store, loud, unit_vectors(60, seed=3), k=3)
@@ -63,3 +67,27 @@ def test_what_compares_nothing_is_refused(filled: Place, guard: Guard) -> None:
             compare(store, guard, [])
         with pytest.raises(InvalidInputError, match="must have 8 dimensions, got 5"):
             compare(store, guard, unit_vectors(2, 5))
+
+
+def test_texts_are_read_from_any_table(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
+    assert read_queries(tmp_path / "a.txt") == read_queries(tmp_path / "a.jsonl") == ["one", "two"]
+
+
+def test_vectors_are_read_where_there_are_no_texts(tmp_path: Path) -> None:
+    vectors = unit_vectors(3)
+    np.save(tmp_path / "a.npy", vectors)
+    assert np.array_equal(read_queries(tmp_path / "a.npy"), vectors)
+
+
+def test_what_is_no_query_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": " "}\n')
+    with pytest.raises(InvalidRowError, match=r"row 1 of .* has no text"):
+        read_queries(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").write_text('{"note": "one"}\n')
+    with pytest.raises(InvalidInputError, match="must have a column 'text'"):
+        read_queries(tmp_path / "b.jsonl")
+    pq.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "c.parquet")
+    with pytest.raises(InvalidInputError, match="has no rows"):
+        read_queries(tmp_path / "c.parquet")

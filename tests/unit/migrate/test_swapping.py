@@ -1,19 +1,33 @@
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.stores import ChromaPlace, Place, failing
+from chromadb.api.models.Collection import Collection
+from qdrant_client import QdrantClient
+from support.stores import Place, failing
 from support.veils import unit_vectors
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
-from vecveil.migrate import Swap, migrate, swap
+from vecveil.migrate import Backup, Swap, drop_backup, migrate, swap
+from vecveil.migrate.pgvector.database import Database
 from vecveil.veil import Guard
 
+STOPS: dict[str, list[tuple[Any, str, int]]] = {
+    "chroma": [(Collection, "modify", 0), (Collection, "modify", 1)],
+    "qdrant": [(shutil, "copytree", 0), (Path, "replace", 0), (QdrantClient, "update_collection_aliases", 0)],
+    "lancedb": [(Path, "rename", 0), (Path, "rename", 1)],
+    "faiss": [(Path, "replace", 0), (Path, "replace", 1), (Path, "unlink", 1)],
+    "postgresql": [(Database, "rename", 0), (Database, "rename", 1)],
+}
+"""By store: what a swap calls, and how often that works before the program is stopped."""
 
-def swapped(place: Place, guard: Guard) -> Swap:
+
+def run_swap(place: Place, guard: Guard) -> Swap:
     with place.opened() as store:
         return swap(store, guard)
 
@@ -22,10 +36,10 @@ def test_the_shadow_takes_the_name_and_the_clean_rows_stay_under_another(
     ready: Place, guard: Guard, vectors: Embeddings
 ) -> None:
     clean, shadow = ready.rows("notes"), ready.rows("notes-vecveil")
-    assert swapped(ready, guard) == Swap(rows=len(vectors), backup="notes-before-vecveil", before=False)
+    assert run_swap(ready, guard) == Swap(rows=len(vectors), backup="notes-before-vecveil", before=False)
     assert ready.rows("notes") == shadow
     assert ready.rows("notes-before-vecveil") == clean
-    assert swapped(ready, guard) == Swap(rows=len(vectors), backup="notes-before-vecveil", before=True)
+    assert run_swap(ready, guard) == Swap(rows=len(vectors), backup="notes-before-vecveil", before=True)
     assert ready.rows("notes") == shadow
     with ready.opened() as store, pytest.raises(InvalidInputError, match="holds protected vectors already"):
         migrate(store, guard)
@@ -34,7 +48,7 @@ def test_the_shadow_takes_the_name_and_the_clean_rows_stay_under_another(
 def test_without_a_shadow_there_is_nothing_to_swap(filled: Place, guard: Guard) -> None:
     before = filled.rows("notes")
     with pytest.raises(InvalidInputError, match="there is no notes-vecveil"):
-        swapped(filled, guard)
+        run_swap(filled, guard)
     assert filled.rows("notes") == before
 
 
@@ -47,7 +61,7 @@ def test_a_shadow_that_is_not_complete_is_not_swapped(
         with pytest.raises(KeyboardInterrupt):
             migrate(store, guard, batch_rows=5)
     with pytest.raises(InvalidInputError, match="10 rows and notes 23: the shadow is not complete"):
-        swapped(filled, guard)
+        run_swap(filled, guard)
     assert filled.rows("notes") == before
 
 
@@ -55,7 +69,7 @@ def test_a_source_that_has_grown_since_is_not_swapped(ready: Place, guard: Guard
     ready.fill("notes", unit_vectors(2, seed=9), first=50)
     before = ready.rows("notes")
     with pytest.raises(InvalidInputError, match="23 rows and notes 25"):
-        swapped(ready, guard)
+        run_swap(ready, guard)
     assert ready.rows("notes") == before
 
 
@@ -63,7 +77,7 @@ def test_an_existing_backup_is_not_overwritten(ready: Place, guard: Guard) -> No
     ready.fill("notes-before-vecveil", unit_vectors(2))
     before = (ready.rows("notes"), ready.rows("notes-before-vecveil"))
     with pytest.raises(InvalidInputError, match="there is a notes-before-vecveil already"):
-        swapped(ready, guard)
+        run_swap(ready, guard)
     assert (ready.rows("notes"), ready.rows("notes-before-vecveil")) == before
 
 
@@ -76,33 +90,73 @@ def test_an_existing_backup_is_refused_before_anything_is_paid(filled: Place, gu
 
 
 def test_what_was_swapped_with_something_else_is_said(ready: Place, guard: Guard) -> None:
-    swapped(ready, guard)
+    run_swap(ready, guard)
     with pytest.raises(InvalidInputError, match=r"begun with another budget.*; name what it was swapped with"):
-        swapped(ready, replace(guard, epsilon=3.0))
+        run_swap(ready, replace(guard, epsilon=3.0))
 
 
 def test_a_shadow_of_another_veil_is_not_swapped(ready: Place, guard: Guard) -> None:
     with pytest.raises(InvalidInputError, match="begun with another budget"):
-        swapped(ready, replace(guard, epsilon=3.0))
+        run_swap(ready, replace(guard, epsilon=3.0))
 
 
 def test_a_missing_collection_is_named(place: Place, guard: Guard) -> None:
     place.fill("letters", unit_vectors(2))
     with pytest.raises(InvalidInputError, match=r"no collection 'notes'.*letters"):
-        swapped(place, guard)
+        run_swap(place, guard)
 
 
-@pytest.mark.parametrize("place", ["chroma", "lancedb"], indirect=True)
-def test_a_swap_can_be_undone_by_changing_the_names_back(ready: Place, guard: Guard) -> None:
+def test_a_swap_that_was_stopped_anywhere_goes_on(ready: Place, guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
     clean, shadow = ready.rows("notes"), ready.rows("notes-vecveil")
-    swapped(ready, guard)
-    for old, new in (("notes", "notes-vecveil"), ("notes-before-vecveil", "notes")):
-        if isinstance(ready, ChromaPlace):
-            ready.client.get_collection(old, embedding_function=None).modify(name=new)
-        else:
-            folder = Path(ready.where.partition(":")[2])
-            (folder / f"{old}.lance").rename(folder / f"{new}.lance")
-    assert (ready.rows("notes"), ready.rows("notes-vecveil")) == (clean, shadow)
-    with ready.opened() as store:
-        assert migrate(store, guard).resumed == 23
-    assert swapped(ready, guard).before is False
+    for owner, name, works in STOPS[ready.where.partition(":")[0]]:
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, failing(getattr(owner, name), after=works))
+            with ready.opened() as store, pytest.raises(KeyboardInterrupt):
+                swap(store, guard)
+        # Wherever it was stopped, the clean rows are whole somewhere.
+        assert clean in (ready.rows("notes"), ready.rows("notes-before-vecveil"))
+    run_swap(ready, guard)
+    assert ready.rows("notes") == shadow
+    assert ready.rows("notes-before-vecveil") == clean
+
+
+NAME = "notes-before-vecveil"
+
+
+@pytest.fixture
+def swapped(filled: Place, guard: Guard) -> Place:
+    """Each of the stores, swapped."""
+    with filled.opened() as store:
+        migrate(store, guard)
+        swap(store, guard)
+    return filled
+
+
+def test_the_clean_rows_are_gone_and_the_others_are_as_they_were(
+    swapped: Place, guard: Guard, vectors: Embeddings
+) -> None:
+    protected = swapped.rows("notes")
+    with swapped.opened() as store:
+        assert drop_backup(store, guard) == Backup(name=NAME, rows=len(vectors), alone=0)
+    assert swapped.rows(NAME) is None
+    assert swapped.rows("notes") == protected
+    with swapped.opened() as store:
+        assert swap(store, guard) == Swap(rows=len(vectors), backup=None, before=True)
+        with pytest.raises(InvalidInputError, match=f"there is no {NAME} to drop"):
+            drop_backup(store, guard)
+
+
+def test_a_collection_that_was_not_swapped_keeps_its_backup(filled: Place, guard: Guard) -> None:
+    filled.fill(NAME, unit_vectors(2))
+    before = filled.rows(NAME)
+    with filled.opened() as store, pytest.raises(InvalidInputError, match="notes was not swapped: it carries no mark"):
+        drop_backup(store, guard)
+    with filled.opened("letters") as store, pytest.raises(InvalidInputError, match="there is no letters"):
+        drop_backup(store, guard)
+    assert filled.rows(NAME) == before
+
+
+def test_another_guard_drops_nothing(swapped: Place, guard: Guard) -> None:
+    with swapped.opened() as store, pytest.raises(InvalidInputError, match="begun with another budget"):
+        drop_backup(store, replace(guard, epsilon=3.0))
+    assert swapped.rows(NAME) is not None

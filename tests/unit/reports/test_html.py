@@ -17,6 +17,7 @@ from support.audits import made_audit
 from vecveil.audit.results import AuditResult
 from vecveil.core.errors import MissingExtraError
 from vecveil.reports import render_report, write_report
+from vecveil.reports.html import fact_lines
 
 SECTIONS = [
     "verdict",
@@ -98,7 +99,7 @@ def test_verdicts_and_reasons_are_in_words(page: Page, result: AuditResult) -> N
     assert "Pass at 1 of 5 budgets, fail at 3, inconclusive at 1" in page.text
     for verdict in result.verdicts:
         assert all(reason in page.text for reason in verdict.reasons)
-        assert all(judgement.reason in page.text for judgement in verdict.judgements)
+        assert all(judgment.reason in page.text for judgment in verdict.judgments)
 
 
 def test_warnings_of_the_guarantee_stand_once_above_the_sheet(page: Page, result: AuditResult) -> None:
@@ -164,3 +165,27 @@ def test_a_missing_template_engine_names_its_extra(result: AuditResult, monkeypa
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"vecveil\[audit\]"):
         render_report(result, None, title="An audit")
+
+
+def test_nested_facts_become_lines() -> None:
+    facts = {
+        "noise_ratio": 0.5,
+        "texts": 12000,
+        "names": ["a", "b"],
+        "shape": {"learner": "x", "rotated": False, "center": None},
+        "attacks": [{"name": "mlc"}, {"name": "geia"}],
+        "nothing": {},
+        "empty": "",
+    }
+    assert fact_lines(facts) == (
+        ("noise ratio", "0.5"),
+        ("texts", "12,000"),
+        ("names", "a, b"),
+        ("shape · learner", "x"),
+        ("shape · rotated", "no"),
+        ("shape · center", "–"),
+        ("attacks · 1 · name", "mlc"),
+        ("attacks · 2 · name", "geia"),
+        ("nothing", "–"),
+        ("empty", "–"),
+    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.audits import UNDEFENDED, attack_row, estimate, probe_row
 
-from vecveil.audit.estimate import Estimate
+from vecveil.audit.results import Estimate
 from vecveil.reports.means import mean_and_range, mean_attack, mean_estimate, mean_present, mean_probe
 
 

@@ -33,9 +33,9 @@ def test_two_of_a_kind_are_told_apart() -> None:
 
 
 def test_a_task_goes_by_its_file_without_the_folders() -> None:
-    specs = ["neighbours", "sts:data/pairs/sts12.parquet", "retrieval:data/nfcorpus/,protected=documents", "mteb:STS17"]
+    specs = ["neighbors", "sts:data/pairs/sts12.parquet", "retrieval:data/nfcorpus/,protected=documents", "mteb:STS17"]
     names = task_names(specs)
-    assert list(names.values()) == ["neighbours", "sts:sts12.parquet", "retrieval:nfcorpus", "mteb:STS17"]
+    assert list(names.values()) == ["neighbors", "sts:sts12.parquet", "retrieval:nfcorpus", "mteb:STS17"]
 
 
 def test_tasks_on_files_of_one_name_keep_their_folders() -> None:

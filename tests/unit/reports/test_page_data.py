@@ -29,20 +29,20 @@ def test_numbers_that_json_does_not_know_become_null() -> None:
     assert script_json({"a": float("nan"), "b": (float("inf"), 1.0)}) == '{"a":null,"b":[null,1.0]}'
 
 
-def test_points_have_their_dials_attacks_probes_and_tasks(result: AuditResult) -> None:
-    data = page_data(Summary.of(result), None)
+def test_conditions_have_their_readings_attacks_probes_and_tasks(result: AuditResult) -> None:
+    data = page_data(Summary.from_result(result), None)
     control, veil = data["points"][:2]
-    assert (control["name"], control["series"], control["dials"]) == ("unprotected", None, None)
-    assert (veil["series"], veil["dials"]["noiseRatio"]) == (0, 0.3)
+    assert (control["name"], control["series"], control["readings"]) == ("unprotected", None, None)
+    assert (veil["series"], veil["readings"]["noiseRatio"]) == (0, 0.3)
     assert set(veil["attacks"]) == set(data["attacks"])
     assert set(veil["probes"]) == {"linear", "mlp"}
-    assert veil["tasks"]["neighbours"]["kept"]["value"] < 1
+    assert veil["tasks"]["neighbors"]["kept"]["value"] < 1
     assert veil["attacks"]["mlc"]["similarity"] is None
-    assert data["defences"] == ["veil, hard-concrete", "laplace", "purkayastha"]
+    assert data["defenses"] == ["veil, hard-concrete", "laplace", "purkayastha"]
 
 
 def test_texts_are_there_only_when_they_are_asked_for(result: AuditResult) -> None:
-    summary = Summary.of(result)
+    summary = Summary.from_result(result)
     assert page_data(summary, None)["examples"] is None
     assert "Angela" not in script_json(page_data(summary, None))
     assert "Angela" in script_json(page_data(summary, made_examples()))
@@ -51,5 +51,5 @@ def test_texts_are_there_only_when_they_are_asked_for(result: AuditResult) -> No
 def test_undefined_estimates_are_left_out(result: AuditResult) -> None:
     nan = replace(result.attacks[0].leakage, value=float("nan"))
     rows = (replace(result.attacks[0], leakage=nan),)
-    data = page_data(Summary.of(replace(result, attacks=rows)), [hostile_example()])
+    data = page_data(Summary.from_result(replace(result, attacks=rows)), [hostile_example()])
     assert data["points"][0]["attacks"]["mlc"]["leakage"] is None

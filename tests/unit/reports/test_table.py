@@ -3,14 +3,15 @@ from __future__ import annotations
 import csv
 import io
 
-from vecveil.audit.estimate import Estimate
-from vecveil.reports.cells import Cell, share, words
-from vecveil.reports.table import Column, Table
+import pytest
+
+from vecveil.audit.results import Estimate
+from vecveil.reports.table import Column, Table, TableCell, count, number, share, significant, words
 
 ESTIMATE = Estimate(value=0.531, low=0.5, high=0.5625)
 
 
-def table(*rows: tuple[Cell, ...]) -> Table:
+def table(*rows: tuple[TableCell, ...]) -> Table:
     columns = Column(key="who", title="Who", words=True), Column(key="leakage", title="Leakage", interval=True)
     return Table(name="t", title="A table", note="A note.", columns=columns, rows=rows)
 
@@ -45,3 +46,21 @@ def test_latex_has_no_sign_that_means_something_else() -> None:
     assert lines[-1] == r"\end{tabular}"
     assert r"50\% of a\_b \& \{c\} $\varepsilon$ & 53.1\% [50.0, 56.2] \\" in lines
     assert r"$\lambda$ $\pm$ -- & -- \\" in lines
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (share(ESTIMATE), "53.1% [50.0, 56.2]"),
+        (number(ESTIMATE), "0.531 [0.500, 0.562]"),
+        (number(Estimate(value=0.5, low=0.5, high=0.5)), "0.500"),
+        (share(None), "–"),
+        (share(float("nan")), "–"),
+        (significant(1280.4), "1,280"),
+        (significant(-3.14159), "-3.14"),
+        (count(12345), "12,345"),
+        (words(""), "–"),
+    ],
+)
+def test_people_read_rounded_numbers(cell: TableCell, text: str) -> None:
+    assert str(cell) == text

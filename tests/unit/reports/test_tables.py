@@ -37,21 +37,21 @@ def test_there_is_a_file_for_each_table_and_nothing_half_written(folder: Path) -
 
 def test_attacks_are_shown_over_seeds_with_all_their_measures(folder: Path, result: AuditResult) -> None:
     found = next(
-        line for line in lines(folder, "attacks") if (line["attack"], line["defence"]) == ("mlc", "unprotected")
+        line for line in lines(folder, "attacks") if (line["attack"], line["defense"]) == ("mlc", "unprotected")
     )
-    rows = [row for row in result.attacks if row.attack == "mlc" and row.setting.defence == "none"]
+    rows = [row for row in result.attacks if row.attack == "mlc" and row.setting.defense == "none"]
     assert float(found["leakage"]) == pytest.approx(sum(row.leakage.value for row in rows) / 2)
     assert found["seeds"] == "2"
     assert {"leakage_low", "chance", "confidence", "precision", "top_one", "auc", "similarity"} <= found.keys()
 
 
-def test_every_budget_is_on_three_dials(folder: Path) -> None:
+def test_every_budget_is_has_three_readings(folder: Path) -> None:
     for line in lines(folder, "budgets"):
-        assert all(float(line[dial]) > 0 for dial in ("epsilon", "noise_ratio", "pair_loss"))
+        assert all(float(line[reading]) > 0 for reading in ("epsilon", "noise_ratio", "pair_loss"))
         assert "distance" in line["distance"]
 
 
-def test_each_defence_has_a_trade_off_for_each_attack_and_task(folder: Path) -> None:
+def test_each_defense_has_a_trade_off_for_each_attack_and_task(folder: Path) -> None:
     found = lines(folder, "trade-offs")
     assert len(found) == 15 * 5 * 3
     assert all(float(line["leakage_drop"]) > 0 and line["words"] for line in found if line["noise_ratio"] == "1.0")

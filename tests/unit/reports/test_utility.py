@@ -18,7 +18,7 @@ def test_where_no_utility_is_lost_words_say_so(score: float) -> None:
     assert trade_off(0.6, 0.6, score, 0.7425) == (None, "hides nothing and costs nothing")
 
 
-def test_a_defence_that_hides_nothing_has_a_rate_of_zero_or_less() -> None:
+def test_a_defense_that_hides_nothing_has_a_rate_of_zero_or_less() -> None:
     rate, words = trade_off(0.65, 0.6, 0.7, 0.75)
     assert rate == pytest.approx(-1.0)
     assert words == "costs 5.0 points of utility and hides nothing"

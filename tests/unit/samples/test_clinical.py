@@ -11,8 +11,8 @@ import pytest
 from vecveil.core.errors import InvalidInputError
 from vecveil.samples import SampleSentence, clinical_sentences
 from vecveil.samples.clinical import LARGEST_COUNT
+from vecveil.samples.everyday import CITIES, MEN, SURNAMES, WOMEN
 from vecveil.samples.lexicon import TOPICS
-from vecveil.samples.people import CITIES, MEN, SURNAMES, WOMEN
 
 LABELS = {"NAME", "AGE", "SEX", "CITY", "DISEASE", "SYMPTOM", "MEDICATION"}
 

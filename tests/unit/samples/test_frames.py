@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 
 import pytest
 
 from vecveil.samples import clinical_sentences
-from vecveil.samples.disclosures import DISCLOSURES
-from vecveil.samples.facts import case_facts
+from vecveil.samples.facts import Picker, imagine_case
+from vecveil.samples.frames import DISCLOSING, ROUTINE
 from vecveil.samples.lexicon import TOPICS
-from vecveil.samples.picker import Picker
-from vecveil.samples.rendering import SLOT
-from vecveil.samples.routines import ROUTINES
+from vecveil.samples.sentence import SLOT
 
-DISCLOSING = tuple(chain.from_iterable(DISCLOSURES.values()))
-ROUTINE = tuple(chain.from_iterable(ROUTINES.values()))
 PRIVATE_SLOTS = {"disease", "other_disease", "age", "aged", "year_old", "years_old", "years"}
 
 
@@ -37,7 +32,7 @@ def test_every_frame_is_used_by_the_default_corpus() -> None:
 
 
 def test_slots_of_every_frame_have_facts_and_every_fact_has_a_slot() -> None:
-    facts = case_facts(TOPICS[0], Picker("any"))
+    facts = imagine_case(TOPICS[0], Picker("any"))
     assert set.union(*map(slots, (*DISCLOSING, *ROUTINE))) == set(facts)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from vecveil.samples.everyday import CITIES, MEN, SURNAMES, WOMEN
 from vecveil.samples.lexicon import DISEASES, MEDICATIONS, SYMPTOMS, TOPICS
-from vecveil.samples.people import CITIES, MEN, SURNAMES, WOMEN
 
 
 @pytest.mark.parametrize(

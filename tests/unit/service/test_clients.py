@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.service.clients import Client, Clients, add_client, hashed, read_clients
+from vecveil.service.clients import Client, Clients, add_client, hash_key, read_clients
 
 
 def test_a_client_is_found_by_its_key_and_by_nothing_else(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_a_client_is_found_by_its_key_and_by_nothing_else(tmp_path: Path) -> Non
     assert found is not None
     assert (found.name, found.noise_ratio, found.queries) == ("two", 0.5, "clean")
     assert clients.find(f"bearer {first}").name == "one"  # type: ignore[union-attr]
-    for header in (None, "", "Bearer", "Bearer x", f"Basic {first}", first, f"Bearer {hashed(first)}"):
+    for header in (None, "", "Bearer", "Bearer x", f"Basic {first}", first, f"Bearer {hash_key(first)}"):
         assert clients.find(header) is None
 
 
@@ -51,15 +51,15 @@ def test_everybody_needs_no_key() -> None:
         ("", "names no client"),
         ("[one]", "must have a key of its own"),
         ("[one]\nkey='sk-plain-text'", "must be a hash"),
-        (f"[one]\nkey='{hashed('a')}'\n[two]\nkey='{hashed('a')}'", "a key of its own"),
-        (f"[one]\nkey='{hashed('a')}'\nqueries='maybe'", "queries of client 'one'"),
-        (f"[one]\nkey='{hashed('a')}'\ndocuments='clean'", "documents of client 'one'"),
-        (f"[one]\nkey='{hashed('a')}'\nsecret=1", "and nothing else"),
+        (f"[one]\nkey='{hash_key('a')}'\n[two]\nkey='{hash_key('a')}'", "a key of its own"),
+        (f"[one]\nkey='{hash_key('a')}'\nqueries='maybe'", "queries of client 'one'"),
+        (f"[one]\nkey='{hash_key('a')}'\ndocuments='clean'", "documents of client 'one'"),
+        (f"[one]\nkey='{hash_key('a')}'\nsecret=1", "and nothing else"),
         ("one = 1", "and nothing else"),
         ("[one]\nkey=5", "key of client 'one' must be text"),
-        (f"[one]\nkey='{hashed('a')}'\nnoise_ratio='0.5'", "noise_ratio of client 'one' must be a number"),
-        (f"[one]\nkey='{hashed('a')}'\nnoise_ratio=-3.0", "noise_ratio of client 'one'"),
-        (f"[one]\nkey='{hashed('a')}'\nveil=3", "veil of client 'one' must be text"),
+        (f"[one]\nkey='{hash_key('a')}'\nnoise_ratio='0.5'", "noise_ratio of client 'one' must be a number"),
+        (f"[one]\nkey='{hash_key('a')}'\nnoise_ratio=-3.0", "noise_ratio of client 'one'"),
+        (f"[one]\nkey='{hash_key('a')}'\nveil=3", "veil of client 'one' must be text"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused(tmp_path: Path, content: str, said: str) -> None:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from support.veils import PRIVATE_WORD
 
-from vecveil.service.messages import answer, read_request
-from vecveil.service.refusal import RefusedError
+from vecveil.service.messages import RefusedError, read_request, write_answer
 
 
 def _body(**changes: object) -> bytes:
@@ -72,8 +71,8 @@ def test_what_is_wrong_is_named_and_not_repeated(body: bytes, param: str | None)
         read_request(body)
     assert raised.value.status == 400
     assert raised.value.param == param
-    assert raised.value.body["error"]["type"] == "invalid_request_error"
-    assert PRIVATE_WORD not in str(raised.value.body)
+    assert json.loads(raised.value.response().body)["error"]["type"] == "invalid_request_error"
+    assert PRIVATE_WORD not in str(raised.value.response().body)
 
 
 def test_2048_inputs_are_taken() -> None:
@@ -83,7 +82,7 @@ def test_2048_inputs_are_taken() -> None:
 @pytest.mark.parametrize("encoding", ["base64", "float", None])
 def test_vectors_come_back_in_order_and_to_the_bit(encoding: str | None) -> None:
     rows = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
-    found = json.loads(answer(rows, model="m", encoding=encoding, tokens=7))
+    found = json.loads(write_answer(rows, model="m", encoding=encoding, tokens=7))
     assert [entry["index"] for entry in found["data"]] == [0, 1, 2]
     read = [
         np.frombuffer(base64.b64decode(one["embedding"]), "<f4") if encoding == "base64" else one["embedding"]
@@ -97,4 +96,8 @@ def test_vectors_come_back_in_order_and_to_the_bit(encoding: str | None) -> None
 @pytest.mark.parametrize("grid", ["float16", "int8"])
 def test_coarser_grids_are_written_as_numbers_too(grid: str) -> None:
     rows = np.array([[1, -2, 3]], dtype=grid)
-    assert json.loads(answer(rows, model="m", encoding=None, tokens=0))["data"][0]["embedding"] == [1.0, -2.0, 3.0]
+    assert json.loads(write_answer(rows, model="m", encoding=None, tokens=0))["data"][0]["embedding"] == [
+        1.0,
+        -2.0,
+        3.0,
+    ]

@@ -12,7 +12,7 @@ from vecveil.attacks import build_attack
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes import AdversarialLearner, Attacker, FittedShape, build_learner
+from vecveil.shapes import AttackLearner, Evidence, FittedShape, LabeledEmbeddings, build_learner
 from vecveil.testing.shapes import PlantedAttack, PlantedAttacker, planted_attacker, planted_pairs
 
 _PAIRS = planted_pairs(dimensions=20, pairs=12, moved=5)
@@ -43,10 +43,13 @@ class _CurvedAttacker(PlantedAttacker):
         return replace(linear, network=torch.nn.Sequential(_Square(), linear.network))
 
 
-def _fit(attacker: Attacker, seed: int = 0, **settings: Any) -> FittedShape:
+def _fit(attacker: PlantedAttacker, seed: int = 0, **settings: Any) -> FittedShape:
     learner = build_learner("attack-guided", settings={**_SMALL, **settings})
-    assert isinstance(learner, AdversarialLearner)
-    return learner.fit(_PAIRS, np.random.default_rng(seed), attacker=attacker)
+    return learner.fit(Evidence(_PAIRS, _corpus(attacker), lambda *_: attacker), np.random.default_rng(seed))
+
+
+def _corpus(attacker: PlantedAttacker) -> LabeledEmbeddings:
+    return LabeledEmbeddings(vectors=attacker.vectors, words=attacker.words)
 
 
 def _attacker(**choices: Any) -> PlantedAttacker:
@@ -92,9 +95,9 @@ def _recall(attacker: PlantedAttacker, vectors: Embeddings) -> float:
 
 def _without(attacker: PlantedAttacker, fitted: FittedShape) -> Embeddings:
     """Return the vectors of the corpus as the shape releases them, but for the noise."""
-    basis, centre = _left_out(fitted), fitted.shape.centre
-    assert centre is not None
-    return attacker.vectors - ((attacker.vectors - centre) @ basis) @ basis.T
+    basis, center = _left_out(fitted), fitted.shape.center
+    assert center is not None
+    return attacker.vectors - ((attacker.vectors - center) @ basis) @ basis.T
 
 
 @pytest.mark.parametrize(
@@ -145,15 +148,15 @@ def test_of_many_texts_a_sample_guides() -> None:
     assert _covered(fitted, 20)[:5].min() > 0.95
 
 
-def test_the_released_is_the_centre_where_left_out_and_noisy_elsewhere() -> None:
+def test_the_released_is_the_center_where_left_out_and_noisy_elsewhere() -> None:
     attacker = _Recorder(**vars(_attacker()))
     fitted = _fit(attacker, rounds=2, noise=0.5)
     first, second = attacker.seen
-    centre = attacker.vectors.mean(axis=0, dtype=np.float64)
-    assert fitted.shape.centre == pytest.approx(centre)
+    center = attacker.vectors.mean(axis=0, dtype=np.float64)
+    assert fitted.shape.center == pytest.approx(center)
     noise = second - attacker.vectors
     directions = _left_out(fitted)[:, :3]
-    assert second @ directions == pytest.approx(np.tile(centre @ directions, (600, 1)), abs=1e-5)
+    assert second @ directions == pytest.approx(np.tile(center @ directions, (600, 1)), abs=1e-5)
     noise -= (noise @ directions) @ directions.T
     length = float(np.median(np.linalg.norm(attacker.vectors, axis=1)))
     assert np.sqrt((noise**2).sum(axis=1).mean()) == pytest.approx(0.5 * length, rel=0.03)
@@ -230,21 +233,28 @@ def test_gradients_of_too_few_words_are_refused_with_their_number() -> None:
     vectors = np.random.default_rng(0).standard_normal((96, 20))
     vectors[:, 0] += [40 * ("gout" in held) for held in words]
     attacker = replace(_attacker(rows=96), vectors=vectors, words=tuple(words))
-    with pytest.raises(
-        InvalidInputError, match="at least 10 sensitive words, the training texts hold 9 that"
-    ) as refused:
+    with pytest.raises(InvalidInputError, match="at least 10 sensitive words, the texts hold 9 that") as refused:
         _fit(attacker, start="nothing")
     assert "gout" not in str(refused.value)
 
 
 def test_without_an_attacker_there_is_nothing_to_learn() -> None:
-    with pytest.raises(InvalidInputError, match="looks through an attack, got no attacker"):
-        build_learner("attack-guided").fit(_PAIRS, np.random.default_rng(0))
+    with pytest.raises(InvalidInputError, match="learned through an attack, got no attacker"):
+        build_learner("attack-guided", settings=_SMALL).fit(
+            Evidence(_PAIRS, _corpus(_attacker())), np.random.default_rng(0)
+        )
 
 
-def test_an_attacker_of_other_dimensions_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="must have 20 dimensions, got 8"):
-        _fit(_attacker(dimensions=8))
+def test_the_attacker_is_made_of_the_attack_that_is_named() -> None:
+    asked: list[tuple[str, Any]] = []
+
+    def make_attacker(attack: str, settings: Any, rng: np.random.Generator) -> PlantedAttacker:
+        asked.append((attack, settings))
+        return _attacker()
+
+    learner = build_learner("attack-guided", settings={**_SMALL, "attack": "mine", "attack_settings": {"epochs": 3}})
+    learner.fit(Evidence(_PAIRS, _corpus(_attacker()), make_attacker), np.random.default_rng(0))
+    assert asked == [("mine", {"epochs": 3})]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +276,7 @@ def test_settings_are_checked_at_birth(settings: dict[str, Any], reason: str) ->
 
 def test_the_attack_that_it_names_takes_its_settings() -> None:
     learner = build_learner("attack-guided")
-    assert isinstance(learner, AdversarialLearner)
+    assert isinstance(learner, AttackLearner)
     assert vars(build_attack(learner.attack, learner.attack_settings))["epochs"] == 25
 
 

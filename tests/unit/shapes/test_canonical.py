@@ -7,17 +7,16 @@ import pytest
 
 from vecveil.core.arrays import Matrix
 from vecveil.core.errors import InvalidInputError
-from vecveil.shapes import ContrastPairs, FittedShape, LabelledCorpus
-from vecveil.shapes.apart import Apart, apart_from_concept
-from vecveil.shapes.canonical import Analysis, Canonical, analyse
-from vecveil.shapes.corpus import WordTable
+from vecveil.shapes import ContrastPairs, Evidence, FittedShape, LabeledEmbeddings
+from vecveil.shapes.canonical import Canonical, WordDirections, find_word_directions
+from vecveil.shapes.concept_free_reference import ConceptFreeReference
 from vecveil.shapes.leace import leace_kernel
 
 DIMENSIONS, WORDS, ROWS = 10, 5, 400
 TINY = 1e-12
 
 
-def _planted() -> tuple[LabelledCorpus, ContrastPairs]:
+def _planted() -> tuple[LabeledEmbeddings, ContrastPairs]:
     """Return texts of which two in three hold one of five words, each readable to another degree, and their pairs."""
     rng = np.random.default_rng(0)
     mix = rng.standard_normal((DIMENSIONS, DIMENSIONS))
@@ -28,15 +27,15 @@ def _planted() -> tuple[LabelledCorpus, ContrastPairs]:
     change[np.arange(ROWS), chosen] = np.linspace(4, 0.8, WORDS)[chosen]
     vectors = (without + change * held[:, np.newaxis]) @ mix
     words = tuple((f"word{chosen[row]}",) if held[row] else () for row in range(ROWS))
-    return LabelledCorpus(vectors=vectors, words=words), ContrastPairs(vectors[held], (without @ mix)[held])
+    return LabeledEmbeddings(vectors=vectors, words=words), ContrastPairs(vectors[held], (without @ mix)[held])
 
 
 _CORPUS, _PAIRS = _planted()
-_PRESENT = WordTable.of(_CORPUS).present
+_PRESENT = _CORPUS.word_table(_CORPUS.vocabulary).astype(np.float64)
 
 
-def _fit(corpus: LabelledCorpus = _CORPUS, **settings: Any) -> FittedShape:
-    return Canonical(**settings).fit(_PAIRS, np.random.default_rng(0), corpus=corpus)
+def _fit(corpus: LabeledEmbeddings = _CORPUS, **settings: Any) -> FittedShape:
+    return Canonical(**settings).fit(Evidence(_PAIRS, corpus), np.random.default_rng(0))
 
 
 def _left(directions: Matrix, *, ridge: float = TINY) -> float:
@@ -81,7 +80,7 @@ def _turned(directions: Matrix, size: float, rng: np.random.Generator) -> Matrix
 @pytest.mark.parametrize("ridge", [TINY, 0.2])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_no_other_directions_leave_less_to_a_linear_reader(count: int, ridge: float) -> None:
-    analysis = analyse(_CORPUS, ridge=ridge)
+    analysis = find_word_directions(_CORPUS, ridge=ridge)
     found = analysis.directions
     least, everything = (_left(found[:, :first], ridge=ridge) for first in (count, 0))
     assert least == pytest.approx(everything * float(analysis.words[count:].sum()), abs=1e-9)
@@ -95,7 +94,7 @@ def test_no_other_directions_leave_less_to_a_linear_reader(count: int, ridge: fl
 @pytest.mark.parametrize("cost", [0.3, 2.0])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_no_other_directions_of_the_words_gain_more_for_what_they_cost(count: int, cost: float, ridge: float) -> None:
-    analysis = _costed(cost=cost, ridge=ridge)
+    found = _costed(cost=cost, ridge=ridge)
     nothing = np.zeros((DIMENSIONS, 0))
     told, said = _left(nothing, ridge=ridge), _estimated(nothing, ridge=ridge)
 
@@ -103,16 +102,18 @@ def test_no_other_directions_of_the_words_gain_more_for_what_they_cost(count: in
         words, rest = 1 - _left(directions, ridge=ridge) / told, 1 - _estimated(directions, ridge=ridge) / said
         return words - cost * rest
 
-    best = analysis.directions[:, :count]
-    assert gained(best) == pytest.approx(float((analysis.words - cost * analysis.rest)[:count].sum()), abs=1e-9)
+    best = found.directions[:, :count]
+    assert gained(best) == pytest.approx(float((found.words - cost * found.rest)[:count].sum()), abs=1e-9)
     rng = np.random.default_rng(count)
-    anywhere = [analysis.directions @ rng.standard_normal((WORDS, count)) for _ in range(200)]
-    mixing = [analysis.directions @ _turned(np.eye(WORDS, count), size, rng) for size in np.geomspace(1e-3, 0.5, 200)]
+    anywhere = [found.directions @ rng.standard_normal((WORDS, count)) for _ in range(200)]
+    mixing = [found.directions @ _turned(np.eye(WORDS, count), size, rng) for size in np.geomspace(1e-3, 0.5, 200)]
     assert max(map(gained, [*anywhere, *mixing])) < gained(best)
 
 
-def _costed(*, cost: float, ridge: float) -> Analysis:
-    return analyse(_CORPUS, ridge=ridge, apart=Apart(reference=_bare(), vectors=_CORPUS.vectors), cost=cost)
+def _costed(*, cost: float, ridge: float) -> WordDirections:
+    return find_word_directions(
+        _CORPUS, ridge=ridge, texts=ConceptFreeReference(reference=_bare(), vectors=_CORPUS.vectors), cost=cost
+    )
 
 
 def test_what_costs_more_is_left_out_later() -> None:
@@ -124,10 +125,10 @@ def test_what_costs_more_is_left_out_later() -> None:
 
 @pytest.mark.parametrize("cost", [0.0, 0.3, 5.0])
 def test_the_order_does_not_change_what_all_directions_are(cost: float) -> None:
-    analysis = _costed(cost=cost, ridge=0.2)
+    found = _costed(cost=cost, ridge=0.2)
     kernel = leace_kernel(_CORPUS.vectors, _PRESENT)
-    assert np.linalg.svd(np.linalg.qr(analysis.directions)[0].T @ kernel)[1] == pytest.approx(np.ones(WORDS), abs=1e-9)
-    assert analysis.words.sum() == pytest.approx(1)
+    assert np.linalg.svd(np.linalg.qr(found.directions)[0].T @ kernel)[1] == pytest.approx(np.ones(WORDS), abs=1e-9)
+    assert found.words.sum() == pytest.approx(1)
 
 
 def test_a_word_that_one_text_holds_does_not_show_in_the_shape() -> None:
@@ -135,9 +136,10 @@ def test_a_word_that_one_text_holds_does_not_show_in_the_shape() -> None:
     lone = tuple(("lone",) if row == 3 else words for row, words in enumerate(_CORPUS.words))
     another = tuple(("lone",) if row == 40 else words for row, words in enumerate(_CORPUS.words))
     hidden, other = (
-        analyse(LabelledCorpus(vectors=_CORPUS.vectors, words=words), ridge=0.2, rarest=2) for words in (lone, another)
+        find_word_directions(LabeledEmbeddings(vectors=_CORPUS.vectors, words=words), ridge=0.2, rarest=2)
+        for words in (lone, another)
     )
-    shown = analyse(LabelledCorpus(vectors=_CORPUS.vectors, words=lone), ridge=0.2, rarest=1)
+    shown = find_word_directions(LabeledEmbeddings(vectors=_CORPUS.vectors, words=lone), ridge=0.2, rarest=1)
     assert (hidden.directions.shape[1], shown.directions.shape[1]) == (WORDS, WORDS + 1)
     assert hidden.directions.shape == other.directions.shape
     text = _CORPUS.vectors[3] - _CORPUS.vectors.mean(axis=0)
@@ -149,37 +151,19 @@ def test_a_word_that_one_text_holds_does_not_show_in_the_shape() -> None:
     assert in_hidden < 0.9
 
 
-def test_rare_words_count_as_one() -> None:
-    corpus = LabelledCorpus(vectors=np.eye(6), words=(("a",), ("a",), ("b",), ("c",), (), ()))
-    assert WordTable.of(corpus).common(2).T.tolist() == [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]
-    assert WordTable.of(corpus).common(1).shape == (6, 3)
-    assert WordTable.of(corpus).common(3).T.tolist() == [[1, 1, 1, 1, 0, 0]]
-    assert WordTable.of(corpus).common(5).shape == (6, 0)
-
-
-def test_apart_from_the_concept_are_pairs_and_texts_that_never_had_it() -> None:
-    apart = apart_from_concept(_CORPUS, _PAIRS)
-    held = sum(map(bool, _CORPUS.words))
-    assert apart.vectors.shape == apart.reference.shape == (ROWS, DIMENSIONS)
-    assert np.array_equal(apart.vectors[held:], apart.reference[held:])
-    assert np.array_equal(apart.reference[:held], _PAIRS.without_concept)
-    assert apart.quality(apart.reference) == pytest.approx(1)
-    assert len(apart_from_concept(_CORPUS, _PAIRS, most=50).vectors) == 100
-
-
 def test_best_directions_by_another_measure_leave_more() -> None:
     """The first directions of plain variance, or of the word means unweighted, are not the ones to leave out."""
-    found = analyse(_CORPUS, ridge=TINY).directions
-    centred = _CORPUS.vectors - _CORPUS.vectors.mean(axis=0)
-    variance = np.linalg.svd(centred, full_matrices=False)[2].T
-    means = np.linalg.svd(centred.T @ (_PRESENT - _PRESENT.mean(axis=0)))[0]
+    found = find_word_directions(_CORPUS, ridge=TINY).directions
+    centered = _CORPUS.vectors - _CORPUS.vectors.mean(axis=0)
+    variance = np.linalg.svd(centered, full_matrices=False)[2].T
+    means = np.linalg.svd(centered.T @ (_PRESENT - _PRESENT.mean(axis=0)))[0]
     for other in (variance, means):
         assert _left(other[:, :2]) > _left(found[:, :2]) + 0.01
 
 
 @pytest.mark.parametrize("ridge", [TINY, 0.2, 5.0])
 def test_all_directions_are_the_kernel_of_leace(ridge: float) -> None:
-    found = analyse(_CORPUS, ridge=ridge).directions
+    found = find_word_directions(_CORPUS, ridge=ridge).directions
     kernel = leace_kernel(_CORPUS.vectors, _PRESENT)
     assert found.shape == kernel.shape == (DIMENSIONS, WORDS)
     cosines = np.linalg.svd(np.linalg.qr(found)[0].T @ kernel)[1]
@@ -190,19 +174,19 @@ def test_all_directions_are_the_kernel_of_leace(ridge: float) -> None:
 def test_the_shape_leaves_out_what_tells_most_and_the_mean_stands_in() -> None:
     shape = _fit(directions=2, ridge=1e-9, cost=0.0).shape
     assert shape.axes is not None
-    found = analyse(_CORPUS, ridge=1e-9).directions
+    found = find_word_directions(_CORPUS, ridge=1e-9).directions
     assert np.linalg.svd(np.linalg.qr(found[:, :2])[0].T @ shape.axes[:, :2])[1] == pytest.approx(np.ones(2))
     assert list(shape.variances) == [np.inf] * 2 + [1.0] * (DIMENSIONS - 2)
-    assert shape.centre == pytest.approx(_CORPUS.vectors.mean(axis=0))
+    assert shape.center == pytest.approx(_CORPUS.vectors.mean(axis=0))
 
 
 def test_facts_tell_how_much_of_the_words_was_left_out() -> None:
     some, all_of_them = (_fit(directions=count, ridge=TINY, cost=0.0).facts for count in (2, 5))
     assert (some["directions"], some["directions_of_words"]) == (2, 5)
-    found = analyse(_CORPUS, ridge=TINY).directions
+    found = find_word_directions(_CORPUS, ridge=TINY).directions
     left = _left(found[:, :2]) / _left(found[:, :0])
-    assert some["share_of_what_they_tell"] == pytest.approx(1 - left)
-    assert all_of_them["share_of_what_they_tell"] == pytest.approx(1)
+    assert some["share_of_words"] == pytest.approx(1 - left)
+    assert all_of_them["share_of_words"] == pytest.approx(1)
 
 
 def test_search_that_must_stay_better_leaves_less_out() -> None:
@@ -212,7 +196,7 @@ def test_search_that_must_stay_better_leaves_less_out() -> None:
 
 
 def test_the_same_corpus_gives_the_same_shape_whatever_the_seed() -> None:
-    first, second = (Canonical().fit(_PAIRS, np.random.default_rng(seed), corpus=_CORPUS) for seed in (0, 1))
+    first, second = (Canonical().fit(Evidence(_PAIRS, _CORPUS), np.random.default_rng(seed)) for seed in (0, 1))
     assert first.facts == second.facts
     assert np.array_equal(np.asarray(first.shape.axes), np.asarray(second.shape.axes))
 
@@ -223,29 +207,32 @@ def test_more_directions_than_half_of_them_are_refused_with_their_number() -> No
 
 
 def test_a_small_vocabulary_gives_no_more_directions_than_words() -> None:
-    corpus = LabelledCorpus(vectors=_CORPUS.vectors, words=tuple(words[:1] and ("one",) for words in _CORPUS.words))
-    found = Canonical(directions=4).fit(_PAIRS, np.random.default_rng(0), corpus=corpus)
+    corpus = LabeledEmbeddings(vectors=_CORPUS.vectors, words=tuple(words[:1] and ("one",) for words in _CORPUS.words))
+    found = Canonical(directions=4).fit(Evidence(_PAIRS, corpus), np.random.default_rng(0))
     assert found.facts["directions"] == 1
 
 
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [
-        (LabelledCorpus(vectors=_CORPUS.vectors, words=((),) * ROWS), "no text of the corpus holds a sensitive word"),
         (
-            LabelledCorpus(vectors=np.ones((ROWS, DIMENSIONS)), words=_CORPUS.words),
+            LabeledEmbeddings(vectors=_CORPUS.vectors, words=((),) * ROWS),
+            "no text of the corpus holds a sensitive word",
+        ),
+        (
+            LabeledEmbeddings(vectors=np.ones((ROWS, DIMENSIONS)), words=_CORPUS.words),
             "vectors of the corpus are the same",
         ),
     ],
 )
-def test_a_corpus_that_says_nothing_is_refused(corpus: LabelledCorpus, message: str) -> None:
+def test_a_corpus_that_says_nothing_is_refused(corpus: LabeledEmbeddings, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         _fit(corpus)
 
 
 def test_a_corpus_is_needed() -> None:
-    with pytest.raises(InvalidInputError, match="the shape 'canonical' reads the whole corpus"):
-        Canonical().fit(_PAIRS, np.random.default_rng(0))
+    with pytest.raises(InvalidInputError, match="learned from a whole corpus, got contrast pairs alone"):
+        Canonical().fit(Evidence(_PAIRS), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import pytest
 
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.errors import InvalidInputError
-from vecveil.shapes import ContrastPairs, FittedShape, LabelledCorpus, NoiseShape
+from vecveil.shapes import ContrastPairs, Evidence, FittedShape, LabeledEmbeddings, NoiseShape
 from vecveil.shapes.difference import Difference, effective_directions, second_moment
 
 
-def _corpus(vectors: Embeddings) -> LabelledCorpus:
-    return LabelledCorpus(vectors=vectors, words=tuple(("gout",) if row % 2 else () for row in range(len(vectors))))
+def _corpus(vectors: Embeddings) -> LabeledEmbeddings:
+    return LabeledEmbeddings(vectors=vectors, words=tuple(("gout",) if row % 2 else () for row in range(len(vectors))))
 
 
 def _pairs(differences: Matrix, seed: int = 0) -> ContrastPairs:
@@ -31,8 +31,8 @@ _PAIRS = _pairs(_mixed(200, 6, seed=1))
 _CORPUS = _corpus(_mixed(400, 6, seed=2) + 1)
 
 
-def _fit(pairs: ContrastPairs = _PAIRS, corpus: LabelledCorpus = _CORPUS, **settings: Any) -> FittedShape:
-    return Difference(**settings).fit(pairs, np.random.default_rng(0), corpus=corpus)
+def _fit(pairs: ContrastPairs = _PAIRS, corpus: LabeledEmbeddings = _CORPUS, **settings: Any) -> FittedShape:
+    return Difference(**settings).fit(Evidence(pairs, corpus), np.random.default_rng(0))
 
 
 def _sigma(shape: NoiseShape) -> Matrix:
@@ -116,15 +116,15 @@ def test_facts_tell_how_few_directions_the_concept_has() -> None:
 
 @pytest.mark.parametrize("learner", [Difference(cost="none"), Difference(cost="corpus")])
 def test_the_same_pairs_give_the_same_shape_whatever_the_seed(learner: Difference) -> None:
-    first, second = (learner.fit(_PAIRS, np.random.default_rng(seed), corpus=_CORPUS) for seed in (0, 1))
+    first, second = (learner.fit(Evidence(_PAIRS, _CORPUS), np.random.default_rng(seed)) for seed in (0, 1))
     assert np.array_equal(_sigma(first.shape), _sigma(second.shape))
     assert first.facts == second.facts
 
 
 @pytest.mark.parametrize("cost", ["none", "corpus"])
-def test_variances_follow_the_normalisation(cost: str) -> None:
+def test_variances_follow_the_normalization(cost: str) -> None:
     assert _fit(cost=cost).shape.variances.sum() == pytest.approx(6)
-    assert _fit(cost=cost, normalise="level").shape.variances.max() == pytest.approx(1)
+    assert _fit(cost=cost, normalize="level").shape.variances.max() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_variances_follow_the_normalisation(cost: str) -> None:
     [
         ({"cost": "corpora"}, "did you mean 'corpus'"),
         ({"ridge": 0.0}, "ridge must be a finite number above zero, got 0.0"),
-        ({"normalise": "tracee"}, "did you mean 'trace'"),
+        ({"normalize": "tracee"}, "did you mean 'trace'"),
         ({"floor": 1.0}, "floor must lie between 0 and 1, got 1.0"),
     ],
 )
@@ -141,11 +141,11 @@ def test_settings_are_checked_at_birth(settings: dict[str, Any], message: str) -
         Difference(**settings)
 
 
-def test_a_corpus_is_always_needed() -> None:
-    with pytest.raises(InvalidInputError, match="the shape 'difference' reads the whole corpus"):
-        Difference().fit(_PAIRS, np.random.default_rng(0))
-    with pytest.raises(InvalidInputError, match="must have 6 dimensions, got 3"):
-        _fit(corpus=_corpus(_mixed(20, 3, seed=0)))
+def test_a_corpus_is_needed_only_for_its_cost() -> None:
+    alone = Difference().fit(Evidence(_PAIRS), np.random.default_rng(0))
+    assert np.array_equal(_sigma(alone.shape), _sigma(_fit().shape))
+    with pytest.raises(InvalidInputError, match="learned from a whole corpus, got contrast pairs alone"):
+        Difference(cost="corpus").fit(Evidence(_PAIRS), np.random.default_rng(0))
 
 
 def test_pairs_and_texts_that_do_not_differ_are_refused() -> None:

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError, VecveilWarning
-from vecveil.shapes import AdversarialLearner, FittedShape, build_learner
-from vecveil.shapes.attribution import attributed
+from vecveil.shapes import Evidence, FittedShape, LabeledEmbeddings, build_learner
 from vecveil.testing.shapes import PlantedAttacker, planted_attacker, planted_pairs
 
 _PAIRS = planted_pairs(dimensions=20, pairs=12, moved=5)
@@ -18,8 +16,8 @@ _PAIRS = planted_pairs(dimensions=20, pairs=12, moved=5)
 
 def _fit(attacker: PlantedAttacker, **settings: Any) -> FittedShape:
     learner = build_learner("integrated-gradients", settings={"steps": 8, **settings})
-    assert isinstance(learner, AdversarialLearner)
-    return learner.fit(_PAIRS, np.random.default_rng(0), attacker=attacker)
+    corpus = LabeledEmbeddings(vectors=attacker.vectors, words=attacker.words)
+    return learner.fit(Evidence(_PAIRS, corpus, lambda *_: attacker), np.random.default_rng(0))
 
 
 def _attacker(**choices: Any) -> PlantedAttacker:
@@ -41,27 +39,6 @@ def test_facts_tell_how_much_was_read_and_from_where() -> None:
     assert facts["half_correlation"] > 0.8
     assert 0.2 < facts["top_tenth_share"] <= 1
     assert facts["completeness_gap"] == pytest.approx(0, abs=1e-4)
-
-
-def test_attributions_to_a_linear_attack_are_weight_times_way() -> None:
-    network = torch.nn.Linear(3, 2)
-    vectors = np.array([[1.0, 2.0, 3.0], [-1.0, 0.5, 0.0]], dtype=np.float32)
-    origin = np.array([0.5, 0.5, 0.5], dtype=np.float32)
-    found = attributed(network, vectors, [(0, 1), (1, 0)], origin, np.random.default_rng(0), steps=4)
-    weight = network.weight.detach().numpy()
-    assert found.weights == pytest.approx(np.abs(weight[[1, 0]] * (vectors - origin)).mean(axis=0), abs=1e-6)
-
-
-def test_attributions_of_a_curved_attack_add_up_to_the_difference_of_its_logits() -> None:
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.Tanh(), torch.nn.Linear(16, 2))
-    vectors = np.random.default_rng(0).standard_normal((5, 6)).astype(np.float32)
-    instances, origin = [(row, row % 2) for row in range(5)], np.zeros(6, dtype=np.float32)
-    few, many = (
-        attributed(network, vectors, instances, origin, np.random.default_rng(0), steps=steps).gap for steps in (1, 32)
-    )
-    assert few > 10 * many
-    assert many == pytest.approx(0, abs=1e-4)
 
 
 def test_a_baseline_at_the_mean_disregards_what_every_text_has() -> None:
@@ -95,16 +72,6 @@ def test_too_few_words_are_refused_with_their_number(words: list[tuple[str, ...]
     assert "gout" not in str(refused.value)
 
 
-def test_without_an_attacker_there_is_nothing_to_learn() -> None:
-    with pytest.raises(InvalidInputError, match="looks into an attack, got no attacker"):
-        build_learner("integrated-gradients").fit(_PAIRS, np.random.default_rng(0))
-
-
-def test_an_attacker_of_other_dimensions_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="must have 20 dimensions, got 8"):
-        _fit(_attacker(dimensions=8))
-
-
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
@@ -124,8 +91,8 @@ def test_the_papers_floor_is_a_preset() -> None:
     assert vars(build_learner("integrated-gradients", preset="paper"))["floor"] == 1e-6
 
 
-def test_without_captum_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "vecveil.shapes.attribution")
-    monkeypatch.setitem(sys.modules, "captum.attr", None)
-    with pytest.raises(MissingExtraError, match=r"vecveil\[audit\]"):
-        _fit(_attacker())
+def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    attacker = _attacker()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):
+        _fit(attacker)

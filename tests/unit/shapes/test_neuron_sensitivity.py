@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vecveil.core.errors import InvalidInputError
-from vecveil.shapes import ContrastPairs, build_learner
+from vecveil.shapes import ContrastPairs, Evidence, build_learner
 from vecveil.shapes.neuron_sensitivity import neuron_sensitivity
 from vecveil.testing.shapes import planted_pairs
 
@@ -23,7 +23,7 @@ def test_sensitivity_over_all_equals_the_formula_by_the_letter() -> None:
 
 def test_planted_dimensions_get_the_noise() -> None:
     pairs = planted_pairs(dimensions=20, pairs=50, moved=5)
-    variances = build_learner("neuron-sensitivity").fit(pairs, np.random.default_rng(0)).shape.variances
+    variances = build_learner("neuron-sensitivity").fit(Evidence(pairs), np.random.default_rng(0)).shape.variances
     assert variances[:5].min() > variances[5:].max()
 
 
@@ -31,14 +31,14 @@ def test_the_wilcoxon_test_of_the_paper_finds_a_difference_in_pure_noise() -> No
     """Ranking and testing on the same pairs is circular; the held-out test is not fooled."""
     rng = np.random.default_rng(0)
     pairs = ContrastPairs(rng.standard_normal((40, 200)), rng.standard_normal((40, 200)))
-    facts = build_learner("neuron-sensitivity").fit(pairs, np.random.default_rng(0)).facts
+    facts = build_learner("neuron-sensitivity").fit(Evidence(pairs), np.random.default_rng(0)).facts
     assert facts["wilcoxon_p"] < 1e-4
     assert facts["held_out_wilcoxon_p"] > 0.01
 
 
 def test_the_held_out_test_finds_planted_dimensions() -> None:
     pairs = planted_pairs(dimensions=100, pairs=60, moved=10)
-    facts = build_learner("neuron-sensitivity").fit(pairs, np.random.default_rng(0)).facts
+    facts = build_learner("neuron-sensitivity").fit(Evidence(pairs), np.random.default_rng(0)).facts
     assert facts["held_out_wilcoxon_p"] < 0.01
 
 

@@ -43,8 +43,8 @@ def test_variances_that_make_no_shape_are_refused(variances: list[float], messag
         NoiseShape(variances=np.array(variances))
 
 
-def test_axes_and_centre_must_fit() -> None:
+def test_axes_and_center_must_fit() -> None:
     with pytest.raises(InvalidInputError, match="orthonormal"):
         NoiseShape(variances=np.ones(2), axes=np.ones((2, 2)))
-    with pytest.raises(InvalidInputError, match="centre must be 2 finite numbers"):
-        NoiseShape(variances=np.ones(2), centre=np.ones(3))
+    with pytest.raises(InvalidInputError, match="center must be 2 finite numbers"):
+        NoiseShape(variances=np.ones(2), center=np.ones(3))

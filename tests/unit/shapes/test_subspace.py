@@ -7,13 +7,13 @@ import pytest
 
 from vecveil.core.arrays import Matrix
 from vecveil.core.errors import InvalidInputError
-from vecveil.shapes import ContrastPairs, FittedShape, LabelledCorpus
+from vecveil.shapes import ContrastPairs, Evidence, FittedShape, LabeledEmbeddings
 from vecveil.shapes.subspace import Subspace
 
 DIMENSIONS = 12
 
 
-def _planted() -> tuple[Matrix, ContrastPairs, LabelledCorpus]:
+def _planted() -> tuple[Matrix, ContrastPairs, LabeledEmbeddings]:
     """Return three directions, pairs that differ along them and hardly elsewhere, and the corpus of all their texts."""
     rng = np.random.default_rng(0)
     directions = np.linalg.qr(rng.standard_normal((DIMENSIONS, 3)))[0]
@@ -21,7 +21,7 @@ def _planted() -> tuple[Matrix, ContrastPairs, LabelledCorpus]:
     change = rng.standard_normal((60, 3)) * [3.0, 2.0, 1.0] @ directions.T
     change += 0.01 * rng.standard_normal(change.shape)
     others = rng.standard_normal((60, DIMENSIONS)) + 2
-    corpus = LabelledCorpus(
+    corpus = LabeledEmbeddings(
         vectors=np.concatenate([without + change, others]), words=tuple([("gout",)] * 60 + [()] * 60)
     )
     return directions, ContrastPairs(without + change, without), corpus
@@ -31,7 +31,7 @@ _DIRECTIONS, _PAIRS, _CORPUS = _planted()
 
 
 def _fit(pairs: ContrastPairs = _PAIRS, **settings: Any) -> FittedShape:
-    return Subspace(**settings).fit(pairs, np.random.default_rng(0), corpus=_CORPUS)
+    return Subspace(**settings).fit(Evidence(pairs, _CORPUS), np.random.default_rng(0))
 
 
 def test_the_directions_of_the_concept_are_left_out() -> None:
@@ -45,7 +45,7 @@ def test_the_rest_gets_the_same_noise_and_the_mean_stands_in() -> None:
     shape = _fit(directions=3).shape
     assert (shape.dimensions, shape.released) == (DIMENSIONS, DIMENSIONS - 3)
     assert set(shape.variances) == {1.0, np.inf}
-    assert shape.centre == pytest.approx(_CORPUS.vectors.mean(axis=0))
+    assert shape.center == pytest.approx(_CORPUS.vectors.mean(axis=0))
 
 
 def test_no_other_directions_hold_more_of_the_concepts_changes() -> None:
@@ -71,7 +71,7 @@ def test_facts_tell_what_was_left_out() -> None:
 
 
 def test_the_same_pairs_give_the_same_shape_whatever_the_seed() -> None:
-    first, second = (Subspace().fit(_PAIRS, np.random.default_rng(seed), corpus=_CORPUS) for seed in (0, 1))
+    first, second = (Subspace().fit(Evidence(_PAIRS, _CORPUS), np.random.default_rng(seed)) for seed in (0, 1))
     assert first.facts == second.facts
     assert np.array_equal(np.asarray(first.shape.axes), np.asarray(second.shape.axes))
 
@@ -90,8 +90,8 @@ def test_a_concept_that_moves_nothing_is_refused() -> None:
 
 
 def test_a_corpus_is_needed() -> None:
-    with pytest.raises(InvalidInputError, match="the shape 'subspace' reads the whole corpus"):
-        Subspace().fit(_PAIRS, np.random.default_rng(0))
+    with pytest.raises(InvalidInputError, match="learned from a whole corpus, got contrast pairs alone"):
+        Subspace().fit(Evidence(_PAIRS), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

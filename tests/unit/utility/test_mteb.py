@@ -11,7 +11,7 @@ import torch
 from mteb.abstasks import AbsTask
 from numpy.random.mtrand import get_bit_generator
 from support.mteb_tasks import SharedWordsSTS, TopicClustering, TopicRetrieval, loaded
-from support.tasks import DOCUMENTS, JUDGEMENTS, PAIRS, QUERIES
+from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError, UnknownNameError
@@ -41,7 +41,7 @@ def test_mteb_and_sts_agree(similarity: Mteb) -> None:
 
 @pytest.mark.parametrize("side", ["both", "queries", "documents"])
 def test_mteb_and_retrieval_agree(side: str, search: Mteb) -> None:
-    task = Retrieval(queries=QUERIES, documents=DOCUMENTS, judgements=JUDGEMENTS, protected=side)
+    task = Retrieval(queries=QUERIES, documents=DOCUMENTS, judgments=JUDGMENTS, protected=side)
     ours, theirs = task.score(WordEncoder()).scores, replace(search, protected=side).score(WordEncoder())
     assert (theirs.main, theirs.cases) == ("ndcg_at_10", len(QUERIES))
     for name in ("ndcg", "map", "recall", "mrr"):
@@ -134,7 +134,7 @@ def test_the_extra_is_named_where_mteb_is_missing(similarity: Mteb, monkeypatch:
 
 def test_errors_of_the_encoder_come_through(similarity: Mteb) -> None:
     class Broken(WordEncoder):
-        def released(self, _: Sequence[str]) -> Embeddings:
+        def embed_released(self, _: Sequence[str]) -> Embeddings:
             raise MissingExtraError("torch", "models")
 
     with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):

@@ -13,8 +13,7 @@ SPANS = pa.list_(pa.struct({"start": pa.int64(), "end": pa.int64(), "label": pa.
 
 
 def _plan(columns: dict[str, Any], **options: Any) -> ColumnPlan:
-    chosen = {"text": None, "vectors": None, "keep": (), "vectors_only": False, **options}
-    return ColumnPlan.of(pa.schema(columns), **chosen)
+    return ColumnPlan.for_schema(pa.schema(columns), **options)
 
 
 def test_the_text_column_is_found_and_left_out() -> None:
@@ -85,7 +84,7 @@ def test_nothing_but_vectors_goes_where_only_vectors_fit() -> None:
 
 
 @pytest.mark.parametrize("option", [{"text": "txt"}, {"vectors": "txt"}, {"keep": ("txt",)}])
-def test_a_misspelt_column_is_guessed_at(option: dict[str, Any]) -> None:
+def test_a_misspelled_column_is_guessed_at(option: dict[str, Any]) -> None:
     with pytest.raises(UnknownNameError, match="unknown column 'txt'; did you mean 'text'"):
         _plan({"id": pa.int64(), "text": pa.string()}, **option)
 
@@ -120,24 +119,24 @@ def test_a_text_column_that_holds_no_text_is_refused_with_its_type() -> None:
 )
 def test_vectors_are_written_in_the_type_of_their_grid(given: pa.DataType, kind: str, expected: pa.DataType) -> None:
     schema = pa.schema({"v": pa.list_(given)})
-    plan = ColumnPlan.of(schema, text=None, vectors=None, keep=(), vectors_only=False)
+    plan = ColumnPlan.for_schema(schema)
     assert plan.output_schema(schema, 4, kind).field("v").type == pa.list_(expected, 4)
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.int64(), pa.uint8()])
 def test_ids_are_text_or_whole_numbers(kind: pa.DataType) -> None:
     schema = pa.schema({"v": pa.list_(pa.float32()), "number": kind})
-    assert ColumnPlan.of(schema, text=None, vectors=None, ids="number", keep=(), vectors_only=True).ids == "number"
+    assert ColumnPlan.for_schema(schema, ids="number", vectors_only=True).ids == "number"
 
 
 @pytest.mark.parametrize("kind", [pa.float64(), pa.bool_(), pa.list_(pa.int8()), pa.date32()])
 def test_anything_else_is_no_id(kind: pa.DataType) -> None:
     schema = pa.schema({"v": pa.list_(pa.float32()), "number": kind})
     with pytest.raises(InvalidInputError, match="'number' must hold text or whole numbers, got"):
-        ColumnPlan.of(schema, text=None, vectors="v", ids="number", keep=(), vectors_only=True)
+        ColumnPlan.for_schema(schema, vectors="v", ids="number", vectors_only=True)
 
 
 def test_an_id_column_that_is_not_there_is_guessed_at() -> None:
     schema = pa.schema({"v": pa.list_(pa.float32()), "number": pa.int64()})
     with pytest.raises(UnknownNameError, match="did you mean 'number'"):
-        ColumnPlan.of(schema, text=None, vectors="v", ids="numbr", keep=(), vectors_only=True)
+        ColumnPlan.for_schema(schema, vectors="v", ids="numbr", vectors_only=True)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.veils import PRIVATE_WORD
@@ -29,4 +32,17 @@ def test_a_blank_text_is_refused_before_anything_is_embedded() -> None:
     embedder = WordEmbedder()
     with pytest.raises(InvalidInputError, match="row 12 has no text"):
         embed_texts(embedder, ["a", "b", " "], first_row=10)
+    assert embedder.asked == []
+
+
+def test_a_column_is_embedded_and_a_table_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    texts = ["one text", "another"]
+    columns: list[Any] = [pa.array(texts), pandas.Series(texts, index=[5, 6]), iter(texts)]
+    for column in columns:
+        np.testing.assert_array_equal(embed_texts(WordEmbedder(), column), WordEmbedder().embed(texts))
+    embedder = WordEmbedder()
+    for table in (pandas.DataFrame({"text": texts}), pandas.DataFrame({"id": [1, 2], "text": texts})):
+        with pytest.raises(InvalidInputError, match="one column, got a whole table"):
+            embed_texts(embedder, table)
     assert embedder.asked == []

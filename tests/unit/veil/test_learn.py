@@ -4,13 +4,16 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from support.command_line import listing
+from support.concepts import CountingTerms
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.veils import PRIVATE_WORD
 
 from vecveil.concepts import Concept, Passage, Span, annotated, patterns, terms
-from vecveil.core.errors import InvalidInputError, UnknownNameError, VecveilError, VecveilWarning
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError, UnknownNameError, VecveilError, VecveilWarning
+from vecveil.ledger import open_ledger
 from vecveil.veil import Veil, learn
 
 
@@ -74,6 +77,34 @@ def test_the_same_seed_learns_the_same_veil(private_texts: list[str]) -> None:
     assert _learn(private_texts, **options).digest() == _learn(private_texts, **options).digest()
 
 
+@pytest.mark.parametrize("shape", ["uniform", "subspace"])
+def test_each_text_is_searched_once(private_texts: list[str], shape: str) -> None:
+    concept = CountingTerms(terms=(PRIVATE_WORD,))
+    _learn([*private_texts, f"{PRIVATE_WORD}."], concept, shape=shape, drop_empty=True)
+    assert concept.searched == [*private_texts, f"{PRIVATE_WORD}."]
+
+
+def test_a_column_of_texts_is_learned_from_and_a_table_is_not(private_texts: list[str]) -> None:
+    table = pa.table({"text": private_texts})
+    assert _learn(table["text"]).digest() == _learn(pa.array(private_texts)).digest() == _learn(private_texts).digest()
+    with pytest.raises(InvalidInputError, match="one column"):
+        _learn(table)
+
+
+def test_an_embedder_may_be_a_model_in_memory_or_a_function(model_folder: Path, private_texts: list[str]) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(model_folder), device="cpu")
+    for embedder in (model, model.encode):
+        veil = _learn(private_texts, embedder=embedder, epsilon=20.0)
+        assert veil.provenance.embedder is None
+        assert veil.protect(private_texts, embedder=embedder).shape == (24, 16)
+    with pytest.raises(EmbedderMismatchError):
+        veil.protect(private_texts, embedder=model)
+    with pytest.raises(InvalidInputError, match=r"embedder must be a name, .* got int"):
+        _learn(private_texts, embedder=3)
+
+
 def test_annotations_that_came_with_the_texts_are_a_concept_too(private_texts: list[str]) -> None:
     passages = [
         Passage(
@@ -125,7 +156,7 @@ def test_flags_accept_what_is_refused_otherwise() -> None:
         ({"contrast": "replace"}, "unknown kind of contrast 'replace'"),
     ],
 )
-def test_a_misspelt_name_is_guessed_at_before_anything_is_embedded(
+def test_a_misspelled_name_is_guessed_at_before_anything_is_embedded(
     private_texts: list[str], choice: dict[str, Any], reason: str
 ) -> None:
     embedder = WordEmbedder()
@@ -143,7 +174,7 @@ def test_a_seed_that_is_none_is_refused_before_anything_is_embedded(private_text
 
 
 @pytest.mark.parametrize(
-    "settings", [{"hidden": 5}, {"hidden": [0]}, {"hidden": ["a"]}, {"held_out": "some"}, {"standardise": "maybe"}]
+    "settings", [{"hidden": 5}, {"hidden": [0]}, {"hidden": ["a"]}, {"held_out": "some"}, {"standardize": "maybe"}]
 )
 def test_a_setting_of_the_wrong_kind_is_refused_before_anything_is_embedded(
     private_texts: list[str], settings: dict[str, Any]
@@ -176,7 +207,7 @@ def test_nothing_is_cached_unless_asked(tmp_path: Path, private_texts: list[str]
 
 
 def test_a_label_that_is_found_nowhere_is_named(private_texts: list[str]) -> None:
-    with pytest.warns(VecveilWarning, match="nothing was found for CODE: misspelt"):
+    with pytest.warns(VecveilWarning, match="nothing was found for CODE: misspelled"):
         _learn(private_texts, terms(PRIVATE_WORD) | patterns(CODE="MRN-4711"))
 
 
@@ -204,3 +235,29 @@ def test_an_attack_needs_two_words_to_tell_apart(private_texts: list[str]) -> No
     with pytest.raises(InvalidInputError, match="at least 2 sensitive words") as refused:
         _learn(private_texts, shape="integrated-gradients")
     assert PRIVATE_WORD not in str(refused.value)
+
+
+def test_learning_on_private_texts_is_a_release_and_on_public_ones_is_none(
+    tmp_path: Path, private_texts: list[str]
+) -> None:
+    private = _learn(private_texts, ledger=tmp_path / "ledger.sqlite")
+    public = _learn(private_texts, ledger=tmp_path / "ledger.sqlite", public=True)
+    with open_ledger(tmp_path / "ledger.sqlite") as ledger:
+        (run,) = ledger.runs()
+        assert (run.charge.kind, run.charge.veil, run.charge.cost) == ("shape", private.digest(), None)
+        assert run.releases == len(private_texts)
+        # The texts that are protected later are known by the same names.
+        protected = _learn(private_texts).protect(private_texts, epsilon=20.0, embedder=WordEmbedder(), ledger=ledger)
+        assert len(protected) == len(private_texts)
+        assert ledger.totals().records == len(private_texts)
+    assert private.digest() != public.digest()
+    assert "of private texts; that is a release of its own" in str(private.guarantee(epsilon=20.0))
+    assert "calls public; the guarantee needs that to be so" in str(public.guarantee(epsilon=20.0))
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 9.0}, {"noise_ratio": 0.7}, {"paper_epsilon": 20.0}])
+def test_a_budget_of_any_kind_is_kept_as_an_epsilon(private_texts: list[str], budget: dict[str, float]) -> None:
+    bare, kept = _learn(private_texts), _learn(private_texts, **budget)
+    assert kept.epsilon == bare.guarantee(**budget).readings.epsilon  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="give one budget"):
+        _learn(private_texts, **{"epsilon": 1.0, "noise_ratio": 1.0, **budget})

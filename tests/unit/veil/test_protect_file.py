@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,15 @@ from support.command_line import listing
 from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
 
-from vecveil.artifacts.vectors import column_of
-from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
+from vecveil.core.errors import ArtifactError, BudgetExceededError, InvalidInputError, VecveilError
+from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
-from vecveil.veil import protect_file
+from vecveil.files.vectors import to_vector_column
+from vecveil.ledger import Ledger, open_ledger
+from vecveil.veil import Veil, protect_file
+
+KEY = Key(bytes(range(32)))
+ROWS = 30
 
 VEIL = made_veil(epsilon=1e6)
 """Noise too small to tell rows apart wrongly, so that order can be checked."""
@@ -74,7 +80,7 @@ def test_ids_and_other_columns_go_along_and_texts_do_not(tmp_path: Path) -> None
 
 
 def test_texts_beside_vectors_do_not_go_along(tmp_path: Path) -> None:
-    table = pa.table({"text": TEXTS, "v": column_of(unit_vectors(7))})
+    table = pa.table({"text": TEXTS, "v": to_vector_column(unit_vectors(7))})
     pq.write_table(table, tmp_path / "in.parquet", compression="none")
     _protect(tmp_path / "in.parquet", tmp_path / "out.parquet", vector_column="v")
     assert pq.read_table(tmp_path / "out.parquet").column_names == ["v"]
@@ -104,7 +110,7 @@ TYPES = {
 
 @pytest.mark.parametrize("name", TYPES)
 def test_columns_of_every_type_come_out_as_they_went_in(tmp_path: Path, name: str) -> None:
-    table = pa.table({"column": TYPES[name], "v": column_of(unit_vectors(3))})
+    table = pa.table({"column": TYPES[name], "v": to_vector_column(unit_vectors(3))})
     with pa.OSFile(str(tmp_path / "in.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     _protect(tmp_path / "in.arrow", tmp_path / "out.parquet", vector_column="v")
@@ -123,7 +129,7 @@ def test_a_column_that_parquet_cannot_hold_is_refused_by_name_before_anything_is
 def test_vectors_come_from_npy_parquet_and_json_lines(tmp_path: Path) -> None:
     vectors = unit_vectors(5, dtype="float64")
     np.save(tmp_path / "in.npy", vectors)
-    pq.write_table(pa.table({"v": column_of(vectors)}), tmp_path / "in.parquet")
+    pq.write_table(pa.table({"v": to_vector_column(vectors)}), tmp_path / "in.parquet")
     (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"v": row}) for row in vectors.tolist()))
     for name in ("in.npy", "in.parquet", "in.jsonl"):
         _protect(tmp_path / name, tmp_path / f"{name}.out.npy")
@@ -170,7 +176,7 @@ def test_a_stopped_run_goes_on_and_noises_no_row_twice(tmp_path: Path) -> None:
 
 
 def _two_columns(folder: Path) -> Path:
-    table = pa.table({"a": column_of(unit_vectors(7, seed=1)), "b": column_of(unit_vectors(7, seed=2))})
+    table = pa.table({"a": to_vector_column(unit_vectors(7, seed=1)), "b": to_vector_column(unit_vectors(7, seed=2))})
     pq.write_table(table, folder / "in.parquet")
     return folder / "in.parquet"
 
@@ -300,7 +306,7 @@ def test_a_file_without_rows_is_called_empty(tmp_path: Path) -> None:
 
 
 def test_a_damaged_input_is_blamed_itself(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"v": column_of(unit_vectors(7))}), tmp_path / "in.parquet")
+    pq.write_table(pa.table({"v": to_vector_column(unit_vectors(7))}), tmp_path / "in.parquet")
     content = bytearray((tmp_path / "in.parquet").read_bytes())
     content[4:60] = b"\xff" * 56
     (tmp_path / "in.parquet").write_bytes(content)
@@ -360,3 +366,209 @@ def test_what_reads_like_text_is_left_out(tmp_path: Path) -> None:
     source = _texts_file(tmp_path / "in.jsonl", Body=long, ward=["north wing"] * 7, history=[[each] for each in long])
     report = _protect(source, tmp_path / "out.parquet")
     assert (report.carried, report.dropped) == (("id", "ward"), ("text", "Body", "history"))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with open_ledger(tmp_path / "ledger.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return _vectors_file(tmp_path / "in.parquet")
+
+
+def _vectors_file(path: Path, *, ids: list[Any] | None = None, vectors: Any = None) -> Path:
+    names = [f"note {number}" for number in range(ROWS)] if ids is None else ids
+    column = to_vector_column(unit_vectors(len(names)) if vectors is None else vectors)
+    pq.write_table(pa.table({"id": names, "vector": column}), path)
+    return path
+
+
+def _cost(veil: Veil, epsilon: float = 20.0) -> float:
+    return veil.mechanism_at(epsilon).euclidean_loss()
+
+
+def _spent(ledger: Ledger, *, collection: str = "") -> list[float]:
+    return ledger.spent(ledger.digests([f"{collection}\0snote {number}".encode() for number in range(ROWS)]))
+
+
+def _record(source: Path, name: str, ledger: Ledger | None, **options: Any) -> dict[str, Any]:
+    """Protect a file on record, and return the label of the output."""
+    output = source.with_name(name)
+    protect_file(made_veil(), source, output, **{"epsilon": 20.0, "id_column": "id", "ledger": ledger, **options})
+    label: dict[str, Any] = json.loads(pq.read_schema(output).metadata[b"vecveil"])
+    return label
+
+
+def test_every_row_is_on_record_with_what_it_cost(source: Path, ledger: Ledger) -> None:
+    label = _record(source, "out.parquet", ledger, batch_rows=7)
+    (run,) = ledger.runs()
+    assert (run.charge.run, run.charge.veil, run.charge.epsilon) == (label["run"], made_veil().digest(), 20.0)
+    assert (run.charge.mechanism, run.charge.noise, run.releases) == ("mahalanobis", "fresh", ROWS)
+    assert _spent(ledger) == pytest.approx([_cost(made_veil())] * ROWS)
+    assert label["ledger"] == ledger.id
+
+
+def test_fresh_noise_costs_again_and_keyed_noise_does_not(source: Path, ledger: Ledger) -> None:
+    once = _cost(made_veil())
+    for number in range(3):
+        _record(source, f"keyed-{number}.parquet", ledger, key=KEY)
+    assert _spent(ledger) == pytest.approx([once] * ROWS)
+    for number in range(2):
+        _record(source, f"fresh-{number}.parquet", ledger)
+    assert _spent(ledger) == pytest.approx([3 * once] * ROWS)
+
+
+def test_another_grid_is_the_same_release_and_another_budget_is_not(source: Path, ledger: Ledger) -> None:
+    for grid in ("float32", "float16", "int8"):
+        _record(source, f"{grid}.parquet", ledger, key=KEY, grid=grid)
+    assert _spent(ledger) == pytest.approx([_cost(made_veil())] * ROWS)
+    _record(source, "more.parquet", ledger, key=KEY, epsilon=40.0)
+    assert _spent(ledger) == pytest.approx([3 * _cost(made_veil())] * ROWS)
+
+
+def test_a_release_over_the_limit_is_refused_before_anything_is_written(source: Path, ledger: Ledger) -> None:
+    ledger.set_limit(2.5 * _cost(made_veil()))
+    _record(source, "one.parquet", ledger)
+    _record(source, "two.parquet", ledger)
+    before = sorted(path.name for path in source.parent.iterdir())
+    with pytest.raises(BudgetExceededError, match=r"30 records"):
+        _record(source, "three.parquet", ledger, batch_rows=7)
+    assert sorted(path.name for path in source.parent.iterdir()) == before
+    assert _spent(ledger) == pytest.approx([2 * _cost(made_veil())] * ROWS)
+
+
+def test_one_record_over_the_limit_holds_back_the_whole_file(source: Path, ledger: Ledger) -> None:
+    ledger.set_limit(1.5 * _cost(made_veil()))
+    last = pq.read_table(source).slice(ROWS - 1)
+    pq.write_table(last, source.with_name("last.parquet"))
+    _record(source.with_name("last.parquet"), "one.parquet", ledger)
+    with pytest.raises(BudgetExceededError, match="1 record "):
+        _record(source, "all.parquet", ledger, batch_rows=7)
+    assert not source.with_name("all.parquet.parts").exists()
+
+
+def test_the_same_id_twice_in_a_file_is_released_twice(source: Path, ledger: Ledger) -> None:
+    twice = pa.table({"id": ["a", "a"], "vector": to_vector_column(unit_vectors(2))})
+    pq.write_table(twice, source.with_name("twice.parquet"))
+    ledger.set_limit(1.5 * _cost(made_veil()))
+    with pytest.raises(BudgetExceededError, match="1 record "):
+        _record(source.with_name("twice.parquet"), "out.parquet", ledger)
+
+
+def test_collections_keep_equal_ids_apart(source: Path, ledger: Ledger) -> None:
+    ledger.set_limit(1.5 * _cost(made_veil()))
+    _record(source, "one.parquet", ledger, collection="ward 1")
+    _record(source, "two.parquet", ledger, collection="ward 2")
+    assert _spent(ledger, collection="ward 1") == _spent(ledger, collection="ward 2") != _spent(ledger)
+    with pytest.raises(BudgetExceededError):
+        _record(source, "three.parquet", ledger, collection="ward 2")
+
+
+def test_without_ids_the_content_says_which_record_it_is(source: Path, ledger: Ledger) -> None:
+    ledger.set_limit(1.5 * _cost(made_veil()))
+    _record(source, "one.parquet", ledger, id_column=None)
+    renamed = pq.read_table(source).set_column(0, "id", pa.array([f"other {number}" for number in range(ROWS)]))
+    pq.write_table(renamed, source.with_name("renamed.parquet"))
+    with pytest.raises(BudgetExceededError, match="30 records"):
+        _record(source.with_name("renamed.parquet"), "two.parquet", ledger, id_column=None)
+
+
+def test_seeded_noise_says_so_in_the_output_and_in_the_ledger(source: Path, ledger: Ledger) -> None:
+    labels = [_record(source, f"{number}.parquet", ledger, seed=7) for number in range(2)]
+    assert {label["noise"] for label in labels} == {"seeded: not private"}
+    assert {run.charge.noise for run in ledger.runs()} == {"seeded"}
+    one, other = (pq.read_table(source.with_name(f"{number}.parquet"))["vector"] for number in range(2))
+    assert one == other
+
+
+def test_the_key_is_in_no_file_that_is_written(source: Path, ledger: Ledger) -> None:
+    key = Key.new()
+    label = _record(source, "out.parquet", ledger, key=key)
+    assert label["key"] == key.fingerprint
+    ledger.close()
+    for path in source.parent.iterdir():
+        content = path.read_bytes()
+        assert key.secret not in content
+        assert key.secret.hex().encode() not in content
+
+
+def test_no_ledger_is_said_too(source: Path, ledger: Ledger) -> None:
+    assert _record(source, "out.parquet", None)["ledger"] == "none"
+    assert ledger.runs() == []
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+def test_a_missing_id_far_down_costs_no_record_anything(tmp_path: Path, ledger: Ledger, key: Key | None) -> None:
+    ids = [None if number == 25 else f"note {number}" for number in range(ROWS)]
+    source = _vectors_file(tmp_path / "in.parquet", ids=ids)
+    with pytest.raises(InvalidInputError, match="row 25 has no id"):
+        _record(source, "out.parquet", ledger, key=key, batch_rows=7)
+    assert ledger.totals().releases == 0
+    assert not source.with_name("out.parquet.parts").exists()
+
+
+@pytest.mark.parametrize(("factor", "reason"), [(2.0, "another length"), (np.nan, "NaN"), (0.0, "zero vector")])
+def test_a_bad_vector_far_down_costs_no_record_anything(
+    tmp_path: Path, ledger: Ledger, factor: float, reason: str
+) -> None:
+    vectors = unit_vectors(ROWS)
+    vectors[25] *= factor
+    source = _vectors_file(tmp_path / "in.parquet", vectors=vectors)
+    with pytest.raises(VecveilError, match=reason):
+        _record(source, "out.parquet", ledger, batch_rows=7)
+    assert ledger.totals().releases == 0
+    assert not source.with_name("out.parquet.parts").exists()
+
+
+def test_a_missing_id_is_told_by_its_row_in_the_file_and_not_missed_where_there_is_no_text(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    rows: list[dict[str, str | None]] = [{"text": "one", "id": "a"}, {"text": " ", "id": None}, {"text": "two"}]
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join(map(json.dumps, rows)))
+    options: dict[str, Any] = {"embedder": WordEmbedder(), "skip_empty": True}
+    with pytest.raises(InvalidInputError, match="row 2 has no id"):
+        _record(source, "out.parquet", ledger, **options)
+    source.write_text("\n".join(map(json.dumps, [*rows[:2], {"text": "two", "id": "b"}])))
+    _record(source, "out.parquet", ledger, **options)
+    assert ledger.totals().releases == 2
+
+
+def test_a_file_of_texts_is_free_with_the_same_key_and_refused_with_fresh_noise(tmp_path: Path, ledger: Ledger) -> None:
+    veil = made_veil(epsilon=20.0)
+    (tmp_path / "notes.txt").write_text("\n".join(f"a text with the number {number}" for number in range(ROWS)))
+    ledger.set_limit(1.5 * _cost(veil))
+    options: dict[str, Any] = {"ledger": ledger, "embedder": WordEmbedder(), "batch_rows": 7}
+    for name in ("one.npy", "two.npy"):
+        protect_file(veil, tmp_path / "notes.txt", tmp_path / name, key=KEY, **options)
+    assert (tmp_path / "one.npy").read_bytes() == (tmp_path / "two.npy").read_bytes()
+    embedder = WordEmbedder()
+    with pytest.raises(BudgetExceededError, match="30 records"):
+        protect_file(veil, tmp_path / "notes.txt", tmp_path / "three.npy", **{**options, "embedder": embedder})
+    assert embedder.asked == []
+    assert not (tmp_path / "three.npy.parts").exists()
+
+
+def test_ids_are_the_same_in_a_format_without_numbers(tmp_path: Path, ledger: Ledger) -> None:
+    texts = [f"a text with the number {number}" for number in range(ROWS)]
+    lines = (json.dumps({"id": number, "text": text}) for number, text in enumerate(texts))
+    (tmp_path / "notes.jsonl").write_text("\n".join(lines))
+    (tmp_path / "notes.csv").write_text("id,text\n" + "\n".join(f"{row},{text}" for row, text in enumerate(texts)))
+    options: dict[str, Any] = {"id_column": "id", "key": KEY, "ledger": ledger, "embedder": WordEmbedder()}
+    for name in ("notes.jsonl", "notes.csv"):
+        protect_file(made_veil(epsilon=20.0), tmp_path / name, tmp_path / f"{name}.npy", **options)
+    assert (tmp_path / "notes.jsonl.npy").read_bytes() == (tmp_path / "notes.csv.npy").read_bytes()
+    assert ledger.totals().records == ROWS
+
+
+def test_a_file_is_protected_as_its_texts_and_its_vectors_are(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("\n".join(TEXTS))
+    vectors = WordEmbedder().embed(TEXTS)
+    np.save(tmp_path / "in.npy", vectors)
+    wanted = VEIL.perturb(vectors, key=KEY, noise_ratio=0.5, grid="int8")
+    for name in ("notes.txt", "in.npy"):
+        _protect(tmp_path / name, tmp_path / f"{name}.npy", key=KEY, noise_ratio=0.5, grid="int8")
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), wanted)

@@ -7,18 +7,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from vecveil.migrate.texts import TextFinder
+from vecveil.migrate.fields import TextFinder
 from vecveil.veil.columns import ColumnPlan
-from vecveil.veil.values import holds_names, holds_numbers, is_annotation, is_weights, reads_like_text, strings_in
+from vecveil.veil.values import holds_names, holds_numbers, is_annotation, is_weights, join_strings, reads_like_text
 
 LONG = "a note of more than four words"
 
 
 def test_all_strings_of_a_value_are_read_as_one() -> None:
-    assert strings_in("a") == "a"
-    assert strings_in([{"b": ["c", 1, None], "d": "e"}, "f"]) == "c e f"
-    assert strings_in(b"ab") == strings_in(memoryview(b"ab")) == "ab"
-    assert strings_in(3) == strings_in(None) == ""
+    assert join_strings("a") == "a"
+    assert join_strings([{"b": ["c", 1, None], "d": "e"}, "f"]) == "c e f"
+    assert join_strings(b"ab") == join_strings(memoryview(b"ab")) == "ab"
+    assert join_strings(3) == join_strings(None) == ""
 
 
 @pytest.mark.parametrize(("values", "long", "text"), [(0, 0, False), (2, 1, True), (3, 1, False), (3, 2, True)])
@@ -29,10 +29,10 @@ def test_a_field_is_a_text_where_half_of_its_values_are_long(values: int, long: 
 @pytest.mark.parametrize("values", [[LONG, "a"], [LONG, "a", "b"], ["a"], [LONG], ["a" * 65, "b"]], ids=str)
 def test_files_and_stores_judge_alike(values: list[str]) -> None:
     finder = TextFinder()
-    finder.look([{"note": value} for value in values])
+    finder.add([{"note": value} for value in values])
     table = pa.table({"v": pa.array([[0.5]] * len(values)), "note": values})
-    plan = ColumnPlan.of(table.schema, text=None, vectors="v", keep=(), vectors_only=False, sample=table)
-    assert (("note",) in finder.found()) == ("note" in plan.dropped)
+    plan = ColumnPlan.for_schema(table.schema, vectors="v", sample=table)
+    assert (("note",) in finder.find_texts()) == ("note" in plan.dropped)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The exact privacy profile of a pair of inputs, from the law of the privacy loss at their distance."""
+"""Exact privacy profiles of a pair of inputs."""
 
 from vecveil.accounting.profile.additive import additive_profile
 from vecveil.accounting.profile.angular import angular_profile

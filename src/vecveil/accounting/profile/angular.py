@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from vecveil.accounting.profile.line import LineLaw
+from vecveil.accounting.profile.laws import LineLaw, SpheroidalLaw
 from vecveil.accounting.profile.release import ReleaseProfile
-from vecveil.accounting.profile.spheroidal import SpheroidalLaw
 from vecveil.core.arrays import Vector
 from vecveil.core.checks import at_least, not_negative, positive
 from vecveil.core.errors import InvalidInputError
@@ -31,11 +30,11 @@ def angular_profile(*, epsilon: float, dimensions: int, angle: float) -> Release
     log_weight = partial(_log_weight, epsilon=epsilon, dimensions=dimensions, angle=angle)
     stretch = _stretch(epsilon, dimensions, angle)
 
-    def stretched(bearings: Vector) -> Vector:
+    def stretch_weight(bearings: Vector) -> Vector:
         factor = _squares(bearings, angle) / (1 + stretch) + (1 / (1 + 1 / stretch) if stretch else 0.0)
         return np.asarray(log_weight(bearings) + np.log(factor))
 
-    return ReleaseProfile(law=SpheroidalLaw(worst_case=epsilon * angle, log_weight=stretched))
+    return ReleaseProfile(law=SpheroidalLaw(worst_case=epsilon * angle, log_weight=stretch_weight))
 
 
 def _circle(epsilon: float, angle: float) -> LineLaw:

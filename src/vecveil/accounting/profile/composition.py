@@ -1,4 +1,4 @@
-"""Several releases of one record: the losses add up, and their law is composed on a grid."""
+"""Composition of several releases of one record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vecveil.accounting.profile.curve import PrivacyProfile
-from vecveil.accounting.profile.law import ORDER, LossLaw, borders_between
+from vecveil.accounting.profile.laws import ORDER, LossLaw, borders_between
 from vecveil.core.arrays import Vector
 from vecveil.core.checks import at_least, not_negative
 from vecveil.core.errors import MissingExtraError
@@ -26,7 +26,7 @@ class ComposedProfile(PrivacyProfile):
     """An upper bound on the profile of several releases, close to it.
 
     The law of one loss is spread over a grid so that no attacker gets weaker ("connect the dots": each loss goes to its
-    two neighbours on the grid, with the mean of exp(-loss) kept), then composed by dp_accounting. Losses never move up
+    two neighbors on the grid, with the mean of exp(-loss) kept), then composed by dp_accounting. Losses never move up
     by more than a step, so that an ε′ is never too large by more than `rounding`; on average they move up by about
     step²/12.
 
@@ -77,12 +77,12 @@ class ComposedProfile(PrivacyProfile):
         gap = self.worst_case - not_negative(epsilon, "epsilon")
         if gap <= 0:
             return 0.0
-        # Of all pairs with this worst case, randomised response is told apart most easily.
+        # Of all pairs with this worst case, randomized response is told apart most easily.
         hardest = -math.expm1(-gap) / (1 + math.exp(-self.worst_case))
         found = max(0.0, float(self.composed_losses.get_delta_for_epsilon(epsilon)))
         return min(hardest, found + self.releases * RESOLUTION)
 
-    def composed(self, releases: int) -> PrivacyProfile:
+    def compose(self, releases: int) -> PrivacyProfile:
         """Return the profile of that many times as many releases."""
         if at_least(releases, 1, "releases") == 1:
             return self

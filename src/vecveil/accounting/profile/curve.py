@@ -1,4 +1,4 @@
-"""The privacy profile: how well two inputs can be told apart, as one curve instead of one bound."""
+"""The privacy profile: one curve in place of one bound."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PrivacyProfile(ABC):
         """Return the smallest delta for which the two outputs are (epsilon, delta)-indistinguishable."""
 
     @abstractmethod
-    def composed(self, releases: int) -> PrivacyProfile:
+    def compose(self, releases: int) -> PrivacyProfile:
         """Return the profile of that many releases of the same record, each with fresh noise."""
 
     def epsilon(self, delta: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from vecveil.accounting.profile.composition import ComposedProfile
 from vecveil.accounting.profile.curve import PrivacyProfile
-from vecveil.accounting.profile.law import LossLaw, borders_between
+from vecveil.accounting.profile.laws import LossLaw, borders_between
 from vecveil.core.checks import at_least, not_negative
 
 LAYERS = np.array([0.0, 5.0, 40.0])
@@ -45,7 +45,7 @@ class ReleaseProfile(PrivacyProfile):
             return float(gap <= 0)
         return min(1.0, float(self.law.points(borders_between(self.law, gap, longest)).probabilities.sum()))
 
-    def composed(self, releases: int) -> PrivacyProfile:
+    def compose(self, releases: int) -> PrivacyProfile:
         """Return the profile of that many releases of the same record, each with fresh noise."""
         if at_least(releases, 1, "releases") == 1 or self.worst_case == 0:
             return self

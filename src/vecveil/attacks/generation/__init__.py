@@ -1,1 +1,1 @@
-"""Generation: the networks that write texts from vectors, and what they are made of."""
+"""Networks that write texts from vectors, and their training."""

@@ -1,36 +1,35 @@
-"""What both generative attacks share: their settings, where they start from, and how they are checked."""
+"""The settings that generative attacks share, and the training of their networks."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from vecveil.attacks.attack import Sample
-from vecveil.attacks.priors.prior import Prior, load_prior
-from vecveil.attacks.training.checkpoint import Checkpoint
-from vecveil.attacks.training.schedule import Schedule
+from vecveil.attacks.attack import Embed, Sample, TrainedAttack
+from vecveil.attacks.generation.tokenizer import TextTokenizer
+from vecveil.attacks.training import to_tensor, train
 from vecveil.core.checks import at_least, not_negative, positive
-from vecveil.core.digests import array_digest, json_digest, text_digest
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.progress import Progress
 from vecveil.embedders import Fingerprint
 
 if TYPE_CHECKING:
     import torch
 
-    from vecveil.attacks.generation.tokeniser import Tokeniser
-    from vecveil.attacks.priors.lesson import PublicLesson
+    from vecveil.attacks.generation.corrector import Guesses
+    from vecveil.attacks.generation.generator import TrainedGenerator
+    from vecveil.attacks.generation.training_set import TrainingSet
 
-FEWEST = 20
-"""Texts below which there is nothing to learn a language from."""
+SMALL = "small"
+"""The name of a network that is built here, instead of a pretrained one."""
 
 SCRATCH_RATE, PRIOR_RATE = 1e-3, 5e-4
-"""Adam's step for small models: from nothing, and from a prior."""
+"""Adam's step for small networks: from scratch, and from weights that are trained already."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ class GenerativeAttack(ABC):
 
     Attributes:
         prior: Folder of a prior, made by `vecveil prior`; the attack then starts from it and takes its sizes and its
-            tokeniser. Empty to learn from nothing but the audit's texts.
+            tokenizer. Empty to learn from nothing but the audit's texts.
         learning_rate: Adam's step; None takes what suits the start: 1e-3 from scratch, 5e-4 from a prior, and the
             paper's for pretrained weights.
         batch_size: Texts per step.
@@ -48,17 +47,18 @@ class GenerativeAttack(ABC):
         dropout: Share of each layer that is left out of a step.
         noise: Length of Gaussian noise that is added to the vectors in training, over that of a vector; 0 adds none.
         max_tokens: Longest text in pieces, with the one that ends it; longer ones are cut.
-        vocabulary: Most pieces of a tokeniser that is trained here.
-        width: Width of a small model.
+        vocabulary: Most pieces of a tokenizer that is trained here.
+        width: Width of a small network.
         layers: Layers of its decoder.
         heads: Attention heads of each layer.
         beams: Width of the beam search; 1 is greedy.
-        embedder: The model that made the vectors, handed in by the audit: a prior of another is refused.
+        embedder: The model that made the vectors, passed in by the audit: a prior of another is refused.
     """
 
     name: ClassVar[str]
-    sizes: ClassVar[tuple[str, ...]]
-    lessons: ClassVar[tuple[str, ...]] = ("batch_size", "learning_rate", "noise")
+    paper_rate: ClassVar[float]
+    sizes: ClassVar[tuple[str, ...]] = ("width", "layers", "heads", "vocabulary", "max_tokens")
+    prior_options: ClassVar[tuple[str, ...]] = ("batch_size", "learning_rate", "noise")
     releases: ClassVar[int] = 1
 
     prior: str = ""
@@ -90,76 +90,111 @@ class GenerativeAttack(ABC):
             raise InvalidInputError(f"width must be a multiple of heads, got {self.width!r} and {self.heads!r}")
 
     def settings(self) -> dict[str, Any]:
-        """Return every setting that makes a difference to what is learned, fit for JSON."""
+        """Return every setting that changes what is learned, fit for JSON."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.repr}
 
-    def prior_settings(self) -> dict[str, Any]:
-        """Return the settings that make a difference to a prior: sizes, and how it is taught."""
-        return {name: getattr(self, name) for name in (*self.sizes, *self.lessons)}
+    def is_small(self, network: str) -> bool:
+        """Return whether that network is built here, and not pretrained."""
+        return bool(getattr(self, network) == SMALL)
 
     @abstractmethod
-    def new_tokeniser(self, texts: Sequence[str]) -> Tokeniser:
-        """Return the tokeniser of the pretrained weights that the settings name, or one trained on `texts`."""
+    def build_tokenizer(self, texts: Sequence[str]) -> TextTokenizer:
+        """Return the tokenizer of the pretrained weights that the settings name, or one trained on `texts`."""
 
     @abstractmethod
-    def teach_prior(self, lesson: PublicLesson) -> None:
-        """Train the networks of a prior on public sentences."""
+    def train_networks(self, training: NetworkTraining) -> TrainedAttack:
+        """Build and train the networks, for an audit or for a prior."""
 
-    def opened_prior(self, sample: Sample) -> Prior | None:
-        """Return the prior that the attack starts from, or raise unless it reads vectors like these."""
-        if not self.prior:
-            return None
-        prior = load_prior(Path(self.prior).expanduser())
-        prior.require(self.name, self.embedder, sample.vectors.shape[1])
-        return prior
 
-    def schedule(self, rate: float) -> Schedule:
-        """Return how long and how fast the attack learns where `rate` suits its start."""
-        return Schedule(
-            epochs=self.epochs,
-            learning_rate=rate if self.learning_rate is None else self.learning_rate,
-            patience=self.patience,
-            warmup=50,
-            decay=True,
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkTraining(ABC):
+    """One training of an attack's networks: on protected vectors, or on public sentences for a prior.
+
+    Attributes:
+        attack: The settings.
+        sample: Texts to learn, with their vectors.
+        held_out: More of the same, to stop by.
+        tokenizer: Cuts the texts into pieces.
+        embed: Access to the model; None where the attack does without.
+        rng: Source of batches.
+        progress: Reports how far it is.
+    """
+
+    attack: GenerativeAttack
+    sample: Sample
+    held_out: Sample
+    tokenizer: TextTokenizer
+    embed: Embed | None
+    rng: np.random.Generator
+    progress: Progress
+
+    @cached_property
+    def vectors(self) -> torch.Tensor:
+        """The vectors to learn."""
+        return to_tensor(self.sample.vectors)
+
+    @cached_property
+    def held_vectors(self) -> torch.Tensor:
+        """The vectors to stop by."""
+        return to_tensor(self.held_out.vectors)
+
+    def fit(
+        self, network: Any, name: str, guesses: tuple[Guesses, Guesses] | None = None, *, share: float = 1.0
+    ) -> TrainedGenerator:
+        """Train one network, or go on with it, and return it.
+
+        Args:
+            network: The untrained network.
+            name: Its name in the settings of the attack.
+            guesses: The guesses that a corrector learns to correct, and those that it is stopped by. A corrector starts
+                as a copy of an inverter, and may learn from fewer texts.
+            share: Its share of the time, where time is limited.
+        """
+        from vecveil.attacks.generation.generator import TrainedGenerator
+        from vecveil.attacks.generation.training_set import bucket_batches, set_dropout
+
+        attack, (first, second) = self.attack, guesses or (None, None)
+        training_set = self._build_set(self.sample, self.vectors, first, noise=attack.noise, warn=guesses is None)
+        held_out = self._build_set(self.held_out, self.held_vectors, second)
+        self.initialize(network, name, derived=guesses is not None)
+        set_dropout(network, attack.dropout)
+        train(
+            network,
+            batches=bucket_batches(training_set.texts.lengths, attack.batch_size, self.rng),
+            loss=lambda rows: training_set.loss(network, rows),
+            score=lambda: -held_out.mean_loss(network),
+            progress=self.progress,
+            **self.options(name, share=share, derived=guesses is not None),
+        )
+        return TrainedGenerator(
+            model=network,
+            tokenizer=self.tokenizer,
+            vocabulary=self.sample.vocabulary,
+            max_tokens=attack.max_tokens,
+            beams=attack.beams,
         )
 
-    def checkpoint(self, folder: Path | None, sample: Sample, prior: Prior | None) -> Checkpoint | None:
-        """Return where a training on `sample` is kept, under a key that no other training has."""
-        if folder is None:
-            return None
-        texts = [text_digest(text).hex() for text in sample.texts]
-        start = {} if prior is None else dict(prior.training)
-        known = {"settings": self.settings(), "vectors": array_digest(sample.vectors), "texts": texts, "start": start}
-        return Checkpoint(folder=folder, key=json_digest(known))
+    @abstractmethod
+    def initialize(self, network: Any, name: str, *, derived: bool) -> None:
+        """Give a network better initial weights, where there are any."""
 
+    @abstractmethod
+    def options(self, name: str, *, share: float, derived: bool) -> dict[str, Any]:
+        """Return the options of `train` for a network."""
 
-def check_samples(name: str, *samples: Sample) -> None:
-    """Raise unless there is enough to learn from and to stop by."""
-    for sample, what, fewest in zip(samples, ("training", "held-out"), (FEWEST, 1), strict=True):
-        if len(sample) < fewest:
-            raise InvalidInputError(f"{name} needs at least {fewest} {what} texts, got {len(sample)}")
+    def guess_texts(self, inverter: TrainedGenerator, *, most: int) -> tuple[list[str], list[str]]:
+        """Return guesses at the texts to learn, in a prior at the first `most` of them, and at those to stop by."""
+        del most
+        return inverter.guess_texts(self.vectors, self.progress), inverter.guess_texts(self.held_vectors, self.progress)
 
+    def _build_set(
+        self, sample: Sample, vectors: torch.Tensor, guesses: Guesses | None, *, noise: float = 0.0, warn: bool = False
+    ) -> TrainingSet:
+        from vecveil.attacks.generation.training_set import TrainingSet, tokenize, vector_condition
 
-def set_dropout(network: torch.nn.Module, share: float) -> None:
-    """Set every dropout layer of `network`, and the dropout inside the attention of a T5, which is a bare number."""
-    import torch
-
-    for module in network.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = share
-        elif isinstance(getattr(module, "dropout", None), float):
-            vars(module)["dropout"] = share
-
-
-@contextmanager
-def seeded(rng: np.random.Generator) -> Iterator[None]:
-    """Let torch draw from a seed of `rng`, and leave its own generator as it was."""
-    try:
-        import torch
-        import transformers
-    except ImportError:
-        raise MissingExtraError("transformers", "models") from None
-    del transformers
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(rng.integers(2**62)))
-        yield
+        tokenizer, longest, rows = self.tokenizer, self.attack.max_tokens, None
+        condition = vector_condition(vectors, noise=noise)
+        if guesses is not None:
+            condition, rows = guesses.condition(vectors, tokenizer, longest=longest), len(guesses.texts)
+        texts = tokenize(sample.texts[:rows], tokenizer, longest=longest, warn=warn)
+        return TrainingSet(texts=texts, condition=condition)

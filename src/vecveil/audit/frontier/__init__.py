@@ -1,11 +1,9 @@
-"""The frontier: which defence leaks least at a given utility, and the veil that a target asks for."""
+"""The frontier: the least leakage at a given utility."""
 
-from vecveil.audit.frontier.calibration import Calibration, calibrate
-from vecveil.audit.frontier.plan import CONTENDERS, LEVELS, FrontierPlan
-from vecveil.audit.frontier.prepare import prepare_frontier
+from vecveil.audit.frontier.calibration import Calibration, Target, calibrate, learn_to_target
+from vecveil.audit.frontier.frontier import CONTENDERS, LEVELS, Frontier, FrontierPlan, prepare_frontier
 from vecveil.audit.frontier.results import Choice, FrontierResult, FrontierRow
-from vecveil.audit.frontier.run import Frontier
-from vecveil.audit.frontier.target import Target, learn_to_target
+from vecveil.audit.frontier.workbench import Workbench
 
 __all__ = [
     "CONTENDERS",
@@ -17,6 +15,7 @@ __all__ = [
     "FrontierResult",
     "FrontierRow",
     "Target",
+    "Workbench",
     "calibrate",
     "learn_to_target",
     "prepare_frontier",

@@ -1,4 +1,4 @@
-"""A defence on the frontier: a shape learner, and for those that leave directions out one shape for each number."""
+"""Contenders on the frontier: shape learners and their directions."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from vecveil.audit.budgets import Budget
-from vecveil.audit.defences import Noise
+import numpy as np
+
+from vecveil.audit.defenses import Veiled, make_veil
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.specs import parse_spec
-from vecveil.mechanisms import MECHANISMS
-from vecveil.shapes import SHAPE_LEARNERS, ShapeLearner, build_learner
+from vecveil.embedders import Fingerprint
+from vecveil.shapes import SHAPE_LEARNERS, Evidence, ShapeLearner, build_learner
 from vecveil.shapes.erasure import most_directions
-from vecveil.veil.fitting import Fitted
+from vecveil.shapes.missing_axes import fit_helpful_estimator
+from vecveil.veil import Veil
 
 COUNTS = (1, 2, 4, 8, 12, 20, 32, 48, 64, 96, 128, 192, 256, 384)
 """Numbers of directions that are tried."""
-
-MECHANISM = "mahalanobis"
-"""On the uniform shape it is the Laplace mechanism."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Contender:
     settings: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        # A misspelt name or setting should not come to light after an hour of embedding.
+        # A misspelled name or setting should not come to light after an hour of embedding.
         if not self.learner:
             raise InvalidInputError(f"{self.spec!r} names no shape")
 
@@ -46,25 +45,34 @@ class Contender:
         return build_learner(parsed.name, preset=parsed.target, settings={**parsed.settings, **dict(self.settings)})
 
     @property
-    def family(self) -> bool:
+    def is_family(self) -> bool:
         """Whether the number of directions that are left out is free."""
         settings: Any = self.learner
         names = {field.name for field in fields(settings)}
         return {"directions", "keep"} <= names and settings.directions == 0
 
-    def with_directions(self, count: int | None) -> ShapeLearner:
-        """Return the learner for one number of directions; as it is where None."""
-        settings: Any = self.learner
-        learner: ShapeLearner = settings if count is None else replace(settings, directions=count)
-        return learner
-
     def counts(self, dimensions: int) -> tuple[int | None, ...]:
         """Return the numbers of directions to try, the fewest first; None where there is nothing to choose."""
-        return tuple(number for number in COUNTS if number <= most_directions(dimensions)) if self.family else (None,)
+        if not self.is_family:
+            return (None,)
+        return tuple(number for number in COUNTS if number <= most_directions(dimensions))
+
+    def learn(self, evidence: Evidence, model: Fingerprint, directions: int | None, seed: int) -> Veil:
+        """Return the veil for one number of directions; as the settings say where None."""
+        settings: Any = self.learner
+        learner: ShapeLearner = settings if directions is None else replace(settings, directions=directions)
+        fitted = learner.fit(evidence, np.random.default_rng(seed))
+        # On the uniform shape the default mechanism is Laplace noise.
+        return make_veil(
+            fitted.shape,
+            evidence.pairs,
+            model,
+            learner=parse_spec(self.spec, SHAPE_LEARNERS.kind).name,
+            estimator=fit_helpful_estimator(fitted.shape, evidence),
+            facts=fitted.facts,
+        )
 
 
-def at_noise(fitted: Fitted, ratio: float, signal: float) -> Noise:
-    """Return the defence that a shape is with noise of that length, over `signal`."""
-    budget = Budget(value=ratio, scale="noise-ratio")
-    mechanism = budget.mechanism(MECHANISMS.load(MECHANISM), fitted.shape, signal=signal)
-    return Noise(mechanism=mechanism, axes=fitted.shape.axes, filling=fitted.filling)
+def at_noise(veil: Veil, noise_ratio: float) -> Veiled:
+    """Return the defense that a veil is with noise of that length."""
+    return Veiled(veil=veil, epsilon=veil.epsilon_for(noise_ratio=noise_ratio))

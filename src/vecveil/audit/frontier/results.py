@@ -1,4 +1,4 @@
-"""What a comparison found, as frozen rows that go to JSON and come back. They hold no text."""
+"""Results of a frontier as rows for JSON, without a text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.audit.estimate import Estimate
+from vecveil.audit.results import Estimate
 
-NO_DEFENCE, REDACTED = "none", "redacted"
+NO_DEFENSE, REDACTED = "none", "redacted"
 """The references: unprotected vectors, and the vectors of texts from which the concept was taken out word by word.
 
-What an attack reads of the latter it reads from what else is in a text, as from a near copy or a topic; no defence that
+What an attack reads of the latter it reads from what else is in a text, as from a near copy or a topic; no defense that
 keeps what texts are about can be expected to leave much less.
 """
 
@@ -102,9 +102,9 @@ class FrontierResult:
 
     def excess(self, contender: str, level: float, attack: str) -> Estimate | None:
         """Return the leakage above chance of one attack, with its interval over seeds; None where nothing was run."""
-        return over_seeds([row.excess for row in self.of(contender, level, attack)])
+        return mean_over_seeds([row.excess for row in self.rows_of(contender, level, attack)])
 
-    def of(self, contender: str, level: float, attack: str) -> list[FrontierRow]:
+    def rows_of(self, contender: str, level: float, attack: str) -> list[FrontierRow]:
         """Return the rows of one attack on one contender at one level, one for each seed."""
         asked = (contender, level, attack)
         return [row for row in self.rows if (row.contender, row.level, row.attack) == asked]
@@ -116,7 +116,7 @@ class FrontierResult:
         return max(known, key=lambda one: one[1].value) if known else None
 
 
-def over_seeds(values: Sequence[float]) -> Estimate | None:
+def mean_over_seeds(values: Sequence[float]) -> Estimate | None:
     """Return the mean of repetitions with its 95 % interval by Student's t; None of none."""
     from scipy.stats import t
 

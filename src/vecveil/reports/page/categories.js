@@ -1,4 +1,4 @@
-// Leakage by category of the concept: a row for each category, a mark for each defence.
+// Leakage by category of the concept: a row for each category, a mark for each defense.
 
 const ROW_HEIGHT = 58;
 
@@ -22,11 +22,11 @@ function startCategories(root, data) {
 function drawKey(legend, data) {
   const entry = (series, name) => element("span", {},
     shape("svg", { viewBox: "-10 -10 20 20", class: "key", "aria-hidden": "true" }, mark(series, 6)), name);
-  legend.replaceChildren(entry(null, "unprotected"), ...data.defences.map((name, series) => entry(series, name)));
+  legend.replaceChildren(entry(null, "unprotected"), ...data.defenses.map((name, series) => entry(series, name)));
 }
 
 function drawCategories(frame, data, { attack, budget, measure }) {
-  // A defence without a budget, such as one on the texts, can be held beside any.
+  // A defense without a budget, such as one on the texts, can be held beside any.
   const points = data.points.filter((point) => point.attacks[attack] && (!point.budget || point.budget === budget));
   const width = frame.clientWidth;
   const left = Math.min(150, width * 0.28);

@@ -44,7 +44,7 @@ function roundRange(values, always) {
   return [Math.floor(Math.min(...all) * 10 + 1e-6) / 10, Math.ceil(Math.max(...all) * 10 - 1e-6) / 10];
 }
 
-// Each defence has a shape as well as a colour, for readers who can't tell the colours apart.
+// Each defense has a shape as well as a color, for readers who can't tell the colors apart.
 const MARKS = [
   (size) => `M ${-size} 0 A ${size} ${size} 0 1 0 ${size} 0 A ${size} ${size} 0 1 0 ${-size} 0 Z`,
   (size) => polygon([[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]], size),
@@ -55,13 +55,13 @@ const MARKS = [
     [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4]], size),
 ];
 
-/** Draw the mark of a defence, a star for unprotected vectors. */
+/** Draw the mark of a defense, a star for unprotected vectors. */
 function mark(series, size) {
   const outline = series === null ? star(size * 1.5) : MARKS[series % MARKS.length](size);
   return shape("path", { d: outline, class: `mark ${seriesClass(series)}` });
 }
 
-/** Return the class that gives a defence its colour. */
+/** Return the class that gives a defense its color. */
 function seriesClass(series) {
   return series === null ? "series-none" : `series-${series % MARKS.length}`;
 }

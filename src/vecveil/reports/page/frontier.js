@@ -1,4 +1,4 @@
-// The privacy–utility frontier: utility kept against what an attacker reads, a line for each defence.
+// The privacy–utility frontier: utility kept against what an attacker reads, a line for each defense.
 
 const NOISE = "noise ratio";
 const REACH = 18;
@@ -46,10 +46,10 @@ function fillMeasures(state) {
 }
 
 function fillLegend(state) {
-  const buttons = state.data.defences.map((name, series) => {
+  const buttons = state.data.defenses.map((name, series) => {
     const key = shape("svg", { viewBox: "-14 -10 28 20", class: "key wide", "aria-hidden": "true" },
       shape("path", { d: "M -14 0 L 14 0", class: `line ${seriesClass(series)}` }), mark(series, 6));
-    const button = element("button", { type: "button", "aria-pressed": "true", "data-defence": name }, key, name);
+    const button = element("button", { type: "button", "aria-pressed": "true", "data-defense": name }, key, name);
     button.addEventListener("click", () => {
       const show = state.hidden.delete(name);
       if (!show) state.hidden.add(name);
@@ -77,7 +77,7 @@ function placedPoints(state) {
 
 function noisePlace(point) {
   if (point.series === null) return { value: 0 };
-  return point.dials && point.dials.noiseRatio !== null ? { value: point.dials.noiseRatio } : null;
+  return point.readings && point.readings.noiseRatio !== null ? { value: point.readings.noiseRatio } : null;
 }
 
 function drawFrontier(state) {
@@ -96,7 +96,7 @@ function drawFrontier(state) {
   const canvas = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": axes.title },
     axes.drawn,
     ...chanceLine(state, axes, width),
-    ...state.data.defences.map((_, series) => seriesLine(placed, series, axes)),
+    ...state.data.defenses.map((_, series) => seriesLine(placed, series, axes)),
     ...placed.map((one) => whiskers(one, axes)),
     ...placed.map((one) => drawnPoint(state, one, axes)));
   listenToPointer(state, canvas);
@@ -214,13 +214,13 @@ function pointsNear(state, [x, y], reach) {
   return [...state.places.keys()].filter((number) => away(number) <= reach).sort((a, b) => away(a) - away(b));
 }
 
-/** Name the noise of the first defence's points; more names would only hide one another. */
+/** Name the noise of the first defense's points; more names would only hide one another. */
 function budgetName(point) {
-  if (point.series !== 0 || !point.dials?.noiseRatio) return [];
-  return [shape("text", { class: "budget", x: 9, y: 16 }, significant(point.dials.noiseRatio))];
+  if (point.series !== 0 || !point.readings?.noiseRatio) return [];
+  return [shape("text", { class: "budget", x: 9, y: 16 }, significant(point.readings.noiseRatio))];
 }
 
-/** Enter and space pin a point; arrows go to its neighbours. */
+/** Enter and space pin a point; arrows go to its neighbors. */
 function pointKey(state, event, number) {
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   if (event.key === "Enter" || event.key === " ") {

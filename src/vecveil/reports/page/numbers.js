@@ -37,10 +37,10 @@ function pointTitle(point) {
   return point.budget ? `${point.name}, ${point.budget}` : point.name;
 }
 
-/** Return the budget of a point on its three dials. */
+/** Return the budget of a point in its three readings. */
 function dialLines(point) {
-  if (!point.dials) return [];
-  const { epsilon, distance, noiseRatio, pairLoss } = point.dials;
+  if (!point.readings) return [];
+  const { epsilon, distance, noiseRatio, pairLoss } = point.readings;
   return [
     ["ε", `${significant(epsilon)} nats per unit of ${distance}`],
     ["Noise ratio", significant(noiseRatio)],

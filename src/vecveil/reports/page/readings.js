@@ -8,9 +8,9 @@ function startReadings(root, data) {
   fillSelect(select("attack"), [...new Set(readings.map((reading) => reading.attack))]);
   // A sentence says more at first sight than a list of words.
   select("attack").value = readings.find((reading) => reading.text !== null)?.attack ?? select("attack").value;
-  fillSelect(select("defence"), [...new Set(protectedPoints.map((number) => data.points[number].name))]);
+  fillSelect(select("defense"), [...new Set(protectedPoints.map((number) => data.points[number].name))]);
   const fillBudgets = () => {
-    const numbers = protectedPoints.filter((number) => data.points[number].name === select("defence").value);
+    const numbers = protectedPoints.filter((number) => data.points[number].name === select("defense").value);
     const before = select("budget").selectedOptions[0]?.textContent;
     fillSelect(select("budget"), numbers.map(String),
       Object.fromEntries(numbers.map((number) => [number, data.points[number].budget || "no budget"])));
@@ -25,7 +25,7 @@ function startReadings(root, data) {
   fillBudgets();
   for (const one of root.querySelectorAll("select")) {
     one.addEventListener("change", () => {
-      if (one.name === "defence") fillBudgets();
+      if (one.name === "defense") fillBudgets();
       draw();
     });
   }

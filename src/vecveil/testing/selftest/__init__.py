@@ -1,4 +1,4 @@
-"""A statistical audit of the installed mechanisms, and of the audit itself by parts that are broken on purpose."""
+"""A statistical test of the installed mechanisms, and of the test itself."""
 
 from vecveil.testing.selftest.result import SelfTestResult
 from vecveil.testing.selftest.run import SelfTest

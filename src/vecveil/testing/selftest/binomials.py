@@ -1,4 +1,4 @@
-"""Two unknown chances, of which only counts are seen: exact bounds, at any sample size (Clopper and Pearson)."""
+"""Exact bounds on two chances from counts (Clopper and Pearson)."""
 
 from __future__ import annotations
 

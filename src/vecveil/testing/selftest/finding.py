@@ -1,4 +1,4 @@
-"""What one check says about one subject."""
+"""Findings: one check of one subject, as a p-value."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Finding:
         return cls(subject=subject, check=check, pvalue=float(right))
 
 
-class Mishap:
+class CaughtErrors:
     """A block whose errors are kept, not raised: one broken mechanism must not end the test of the others."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
 
-    def __enter__(self) -> Mishap:
+    def __enter__(self) -> CaughtErrors:
         return self
 
     def __exit__(
@@ -64,9 +64,9 @@ class Mishap:
         return [Finding(subject=subject, check=BREAKDOWN, pvalue=0.0, detail=detail)]
 
 
-def collected(subject: str, findings: Iterable[Finding]) -> list[Finding]:
+def collect(subject: str, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings; an error on the way is the last of them."""
     found: list[Finding] = []
-    with Mishap() as mishap:
+    with CaughtErrors() as caught:
         found.extend(findings)
-    return found + mishap.findings(subject)
+    return found + caught.findings(subject)

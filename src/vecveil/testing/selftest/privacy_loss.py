@@ -1,4 +1,4 @@
-"""What releases give away, from below: a bound that must stay under the promise.
+"""Lower bounds on the privacy loss of releases.
 
 One half of the releases chooses an event, the other half counts how often it comes from each of the two inputs. The
 bounds on the two chances are exact, so that a bound above the promise is a break of the promise, but for the stated
@@ -11,16 +11,24 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.core.arrays import Matrix
 from vecveil.core.checks import not_negative
 from vecveil.mechanisms import Mechanism
 from vecveil.testing.selftest.binomials import at_least, at_most, excess, excess_pvalue
-from vecveil.testing.selftest.events import Events
 from vecveil.testing.selftest.finding import Finding
-from vecveil.testing.selftest.pairs import Pair
-from vecveil.testing.selftest.releases import Releases
+from vecveil.testing.selftest.pairs import Pair, Releases
 
 EPSILONS = (0.0, 1.0, 2.0)
 """Nats at which the delta of an approximate guarantee is bounded."""
+
+CHOICE_LEVEL = 1e-9
+"""Level at which events are compared with one another. It decides which event is counted, not whether it counts."""
+
+CHOICES = 1 / (1 + np.exp(-np.linspace(-8, 8, 129)))
+"""Quantiles that an event may begin at: dense at both ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +66,7 @@ def losses(subject: str, mechanism: Mechanism, pair: Pair, ours: Releases, their
     limits = list(_limits(mechanism, pair.distance))
     yield from _one_way(subject, pair, ours, theirs, name=pair.name, limits=limits)
     turned = f"{pair.name}, turned round"
-    yield from _one_way(subject, pair, theirs.turned(), ours.turned(), name=turned, limits=limits)
+    yield from _one_way(subject, pair, theirs.swap(), ours.swap(), name=turned, limits=limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +86,7 @@ def _limits(mechanism: Mechanism, distance: float) -> Iterator[_Limit]:
     for at in EPSILONS:
         # Inputs at no distance have the same law.
         exact = not_negative(mechanism.profile(distance).delta(at), "delta") if distance > 0 else 0.0
-        # Of all that lose no more than `promise`, randomised response loses most: (e^promise - e^at)/(e^promise + 1).
+        # Of all that lose no more than `promise`, randomized response loses most: (e^promise - e^at)/(e^promise + 1).
         promised = max(0.0, -math.expm1(at - promise) / (1 + math.exp(-promise)))
         yield _Limit(at=at, factor=math.exp(at), allowed=min(exact, promised), promised=promised, exact=exact)
 
@@ -87,7 +95,7 @@ def _one_way(
     subject: str, pair: Pair, ours: Releases, theirs: Releases, *, name: str, limits: list[_Limit]
 ) -> Iterator[Loss]:
     (choosing, counting), (choosing_other, counting_other) = ours.halves(), theirs.halves()
-    events = Events.among(choosing.statistics(), choosing_other.statistics())
+    events = Events.from_statistics(choosing.statistics(), choosing_other.statistics())
     seen, seen_other = counting.statistics(), counting_other.statistics()
     trials = seen.shape[1]
     for limit in limits:
@@ -106,3 +114,48 @@ def _one_way(
             others=others,
             trials=trials,
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Events:
+    """Events "this statistic is above that threshold", and what the half that chooses knows of their chances.
+
+    Attributes:
+        thresholds: One row per statistic.
+        low: Lower bounds on the chance of each event under the one input.
+        high: Upper bounds under the other.
+    """
+
+    thresholds: Matrix
+    low: Matrix
+    high: Matrix
+
+    @classmethod
+    def from_statistics(cls, ours: Matrix, theirs: Matrix) -> Events:
+        """Return the events for statistics of releases of the one input and of the other, one row each."""
+        # "Lower" keeps to values that were seen: between two of them there is nothing to tell them apart by.
+        both = np.concatenate([ours, theirs], axis=1)
+        thresholds = np.quantile(both, CHOICES, axis=1, method="lower").T
+        return cls(
+            thresholds=thresholds,
+            low=at_least(_above(ours, thresholds), ours.shape[1], CHOICE_LEVEL),
+            high=at_most(_above(theirs, thresholds), theirs.shape[1], CHOICE_LEVEL),
+        )
+
+    def largest_ratio(self) -> tuple[int, float]:
+        """Return statistic and threshold of the event with the largest ratio of chances, as far as is known."""
+        return self._best(self.low / self.high)
+
+    def largest_excess(self, factor: float) -> tuple[int, float]:
+        """Return those of the event with the largest p - factor * q."""
+        return self._best(self.low - factor * self.high)
+
+    def _best(self, scores: Matrix) -> tuple[int, float]:
+        statistic, place = np.unravel_index(int(np.argmax(scores)), scores.shape)
+        return int(statistic), float(self.thresholds[statistic, place])
+
+
+def _above(values: Matrix, thresholds: Matrix) -> NDArray[np.intp]:
+    """Return, for each statistic and threshold, how many values lie above."""
+    pairs = zip(np.sort(values, axis=1), thresholds, strict=True)
+    return np.stack([ordered.size - np.searchsorted(ordered, limits, side="right") for ordered, limits in pairs])

@@ -1,4 +1,4 @@
-"""What the self-test found, and what that means."""
+"""The result of a self-test, with its verdict."""
 
 from __future__ import annotations
 

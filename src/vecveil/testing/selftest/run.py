@@ -1,12 +1,14 @@
-"""The self-test itself."""
+"""The self-test: every check of every subject, then the canaries."""
 
 from __future__ import annotations
 
 import itertools
 import platform
 import secrets
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,15 +18,16 @@ from vecveil.core.progress import Progress, silent
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import NoiseShape
 from vecveil.testing.selftest.canaries.canary import Canary, canaries
-from vecveil.testing.selftest.examination import examine
-from vecveil.testing.selftest.finding import BREAKDOWN, Finding, Mishap, collected
-from vecveil.testing.selftest.in_use import in_use
-from vecveil.testing.selftest.law import FEWEST_ROWS
-from vecveil.testing.selftest.released import released_findings
+from vecveil.testing.selftest.finding import BREAKDOWN, CaughtErrors, Finding, collect
+from vecveil.testing.selftest.law import FEWEST_ROWS, density_findings, law_findings, stated_loss
+from vecveil.testing.selftest.pairs import NEAR_LOSS, observe, pairs_of
+from vecveil.testing.selftest.privacy_loss import losses
 from vecveil.testing.selftest.result import CanaryOutcome, SelfTestResult, level_of
-from vecveil.testing.selftest.streams import keyed_findings, stream_findings
+from vecveil.testing.selftest.streams import release_findings, stream_findings
 from vecveil.testing.selftest.subjects import DIMENSIONS, MORE_DIMENSIONS, Subject, subject_of, subjects_of
-from vecveil.testing.selftest.workers import Source
+
+Source: TypeAlias = Callable[[], np.random.Generator]
+"""Returns another generator each time."""
 
 RAREST, OFTENEST = 1e-6, 0.1
 """Bounds of the false-alarm rate. Further out, the normal laws behind some p-values are not to be trusted."""
@@ -67,14 +70,13 @@ class SelfTest:
         It starts worker processes: in a script, call it under `if __name__ == "__main__":`.
         """
         _require_scipy()
-        source = _source(self.seed)
+        source = _make_source(self.seed)
         findings = [
-            *collected("secure streams", stream_findings()),
-            *collected("keyed streams", keyed_findings()),
-            *collected("releases", released_findings()),
+            *collect("secure streams", stream_findings()),
+            *collect("releases", release_findings()),
         ]
-        subjects, mishaps = self._subjects()
-        findings += mishaps
+        subjects, errors = self._subjects()
+        findings += errors
         for subject in progress(subjects, label="testing mechanisms", total=len(subjects)):
             findings += examine(subject, samples=self.samples, source=source)
         level = level_of(self.false_alarms, len(findings))
@@ -99,28 +101,29 @@ class SelfTest:
         """Return what can be tested, and what failed before that."""
         dimensions = DIMENSIONS + (MORE_DIMENSIONS if self.thorough else ())
         subjects: list[Subject] = []
-        mishaps: list[Finding] = []
+        errors: list[Finding] = []
         for name in self._names:
-            with Mishap() as mishap:
-                subjects.extend(map(in_use, subjects_of(name, dimensions)))
-            mishaps += mishap.findings(name)
+            with CaughtErrors() as caught:
+                subjects.extend(subjects_of(name, dimensions))
+            errors += caught.findings(name)
         if "laplace" in self._names:
-            plain = subject_of(
+            keyed = subject_of(
                 MECHANISMS.load("laplace"),
                 NoiseShape(variances=np.ones(16)),
                 name="laplace",
                 variant="noise from keys",
                 law="elliptical",
                 paired=False,
+                keyed=True,
             )
-            subjects.append(in_use(plain, keyed=True))
-        return subjects, mishaps
+            subjects.append(keyed)
+        return subjects, errors
 
     def _outcome(self, canary: Canary, level: float, source: Source) -> CanaryOutcome:
         found = (
             examine(canary.broken, samples=self.samples, source=source)
             if isinstance(canary.broken, Subject)
-            else collected(canary.name, stream_findings(canary.broken, methods=("fork",)))
+            else collect(canary.name, stream_findings(canary.broken, methods=("fork",)))
         )
         # A canary that breaks down is not caught: it has not been tried.
         caught = [finding for finding in found if finding.pvalue <= level and finding.check != BREAKDOWN]
@@ -130,7 +133,26 @@ class SelfTest:
         )
 
 
-def _source(seed: int | None) -> Source:
+def examine(subject: Subject, *, samples: int, source: Source) -> list[Finding]:
+    """Return every finding about `subject`; an error inside its mechanism is one of them."""
+    return collect(subject.title, _findings(subject, samples=samples, source=source))
+
+
+def _findings(subject: Subject, *, samples: int, source: Source) -> Iterator[Finding]:
+    yield from law_findings(subject, samples=samples, rng=source())
+    mechanism = subject.mechanism
+    for pair in pairs_of(subject) if subject.paired else ():
+        ours, theirs = (
+            observe(subject, pair, original, samples=samples, rng=source()) for original in (pair.first, pair.second)
+        )
+        yield stated_loss(subject.title, mechanism.epsilon, pair, ours, theirs)
+        yield from losses(subject.title, mechanism, pair, ours, theirs)
+        # Far apart, few releases of the one look like those of the other, and nothing can be predicted.
+        if mechanism.epsilon * pair.distance <= 1.5 * NEAR_LOSS:
+            yield from density_findings(subject.title, mechanism.epsilon, pair, ours, theirs)
+
+
+def _make_source(seed: int | None) -> Source:
     start = secrets.randbits(128) if seed is None else seed
     numbers = itertools.count()
     return lambda: np.random.Generator(np.random.Philox(np.random.SeedSequence([start, next(numbers)])))

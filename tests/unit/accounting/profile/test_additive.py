@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vecveil.accounting import additive_profile
-from vecveil.accounting.profile.law import panels
+from vecveil.accounting.profile.laws import panels
 from vecveil.core.errors import InvalidInputError
 
 DIMENSIONS = st.sampled_from([1, 2, 3, 4, 17, 384, 4096])
@@ -89,7 +89,7 @@ def test_it_falls_from_the_total_variation_to_exactly_nothing(
     lower, higher = (profile.delta(part * worst_case) for part in parts)
     assert 0 <= higher * (1 - 1e-10) <= lower <= 1
     assert lower <= profile.advantage * (1 + 1e-10)
-    # Of all pairs with this worst case, randomised response is told apart most easily.
+    # Of all pairs with this worst case, randomized response is told apart most easily.
     assert profile.advantage <= math.tanh(worst_case / 2) * (1 + 1e-12)
     assert profile.delta(worst_case) == profile.delta(2 * worst_case) == 0
 

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.special import beta
 
 from vecveil.accounting import additive_profile, angular_profile
-from vecveil.accounting.profile.law import panels
+from vecveil.accounting.profile.laws import panels
 from vecveil.core.errors import InvalidInputError
 
 

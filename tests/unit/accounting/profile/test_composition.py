@@ -36,7 +36,7 @@ def test_the_grid_gives_an_upper_bound_that_is_close(profile: ReleaseProfile) ->
 
 @pytest.mark.parametrize("releases", [2, 5, 40])
 def test_on_the_line_it_agrees_with_the_library_on_laplace_noise(releases: int) -> None:
-    ours = additive_profile(epsilon=1.5, dimensions=1, distance=1.0).composed(releases)
+    ours = additive_profile(epsilon=1.5, dimensions=1, distance=1.0).compose(releases)
     theirs = privacy_loss_distribution.from_laplace_mechanism(1 / 1.5, value_discretization_interval=1e-4).self_compose(
         releases
     )
@@ -46,7 +46,7 @@ def test_on_the_line_it_agrees_with_the_library_on_laplace_noise(releases: int) 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_no_more_is_reported_than_the_worst_cases_add_up_to(profile: ReleaseProfile) -> None:
-    composed = profile.composed(8)
+    composed = profile.compose(8)
     assert composed.worst_case == 8 * profile.worst_case
     assert composed.delta(composed.worst_case) == 0
     assert composed.epsilon(1e-6) <= composed.worst_case
@@ -56,18 +56,18 @@ def test_no_more_is_reported_than_the_worst_cases_add_up_to(profile: ReleaseProf
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_each_further_release_tells_more(profile: ReleaseProfile) -> None:
-    advantages = [profile.composed(releases).advantage for releases in (1, 2, 8, 100)]
+    advantages = [profile.compose(releases).advantage for releases in (1, 2, 8, 100)]
     assert all(fewer <= more * (1 + 1e-9) for fewer, more in pairwise(advantages))
 
 
 def test_in_high_dimension_many_releases_cost_far_less_than_their_worst_cases() -> None:
-    composed = additive_profile(epsilon=5.0, dimensions=384, distance=1.0).composed(100)
+    composed = additive_profile(epsilon=5.0, dimensions=384, distance=1.0).compose(100)
     assert composed.epsilon(1e-6) < 15 < composed.worst_case / 30
 
 
 @pytest.mark.parametrize("releases", [10**4, 10**6, 10**9])
 def test_the_grid_stays_small_for_any_number_of_releases(releases: int) -> None:
-    composed = PROFILES["space"].composed(releases)
+    composed = PROFILES["space"].compose(releases)
     assert composed.composed_losses.size < 500_000
     assert 0.999 < composed.advantage <= 1
     # The losses add up, so that epsilon is at least about their mean.
@@ -78,23 +78,23 @@ def test_the_grid_stays_small_for_any_number_of_releases(releases: int) -> None:
 
 def test_releases_of_releases_multiply() -> None:
     profile = PROFILES["plane"]
-    assert profile.composed(2).composed(3).epsilon(1e-5) == pytest.approx(profile.composed(6).epsilon(1e-5))
-    assert profile.composed(1) is profile
-    twice = profile.composed(2)
-    assert twice.composed(1) is twice
+    assert profile.compose(2).compose(3).epsilon(1e-5) == pytest.approx(profile.compose(6).epsilon(1e-5))
+    assert profile.compose(1) is profile
+    twice = profile.compose(2)
+    assert twice.compose(1) is twice
 
 
 def test_nothing_stays_nothing() -> None:
-    assert additive_profile(epsilon=1.0, dimensions=8, distance=0.0).composed(10).advantage == 0
+    assert additive_profile(epsilon=1.0, dimensions=8, distance=0.0).compose(10).advantage == 0
 
 
 def test_a_number_of_releases_is_at_least_one() -> None:
-    for profile in (PROFILES["plane"], PROFILES["plane"].composed(2)):
+    for profile in (PROFILES["plane"], PROFILES["plane"].compose(2)):
         with pytest.raises(InvalidInputError, match="releases must be a whole number of at least 1, got 0"):
-            profile.composed(0)
+            profile.compose(0)
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dp_accounting.pld.pld_pmf", None)
     with pytest.raises(MissingExtraError, match=r"vecveil\[accounting\]"):
-        PROFILES["plane"].composed(2)
+        PROFILES["plane"].compose(2)

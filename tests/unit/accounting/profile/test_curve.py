@@ -20,7 +20,7 @@ class Line(PrivacyProfile):
     def delta(self, epsilon: float) -> float:
         return max(0.0, -math.expm1((epsilon - self.worst_case) / 2))
 
-    def composed(self, releases: int) -> PrivacyProfile:
+    def compose(self, releases: int) -> PrivacyProfile:
         return Line(releases * self.worst_case)
 
 

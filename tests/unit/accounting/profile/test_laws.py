@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from vecveil.accounting import additive_profile, angular_profile
-from vecveil.accounting.profile.law import LossLaw, borders_between
-from vecveil.accounting.profile.line import LineLaw
-from vecveil.accounting.profile.spheroidal import SpheroidalLaw
+from vecveil.accounting.profile.laws import LineLaw, LossLaw, SpheroidalLaw, borders_between
 from vecveil.core.arrays import Vector
 
 LAWS = {

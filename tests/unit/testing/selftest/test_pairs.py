@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vecveil.testing.selftest.pairs import pairs_of
+from vecveil.testing.selftest import pairs
+from vecveil.testing.selftest.pairs import Releases, observe, pairs_of
 from vecveil.testing.selftest.subjects import Subject, subjects_of
 
 
@@ -25,11 +26,11 @@ def test_pairs_are_as_far_apart_as_they_should_be(name: str, variant: str, dimen
 
 def test_axes_are_those_with_the_least_and_the_most_noise() -> None:
     tested = subject("mahalanobis", "rotated", 16)
-    pairs = {pair.name: pair for pair in pairs_of(tested)}
+    found = {pair.name: pair for pair in pairs_of(tested)}
     axes = tested.shape.axes
     assert axes is not None
     for name, axis in (("far, narrowest axis", 0), ("far, widest axis", 15)):
-        difference = pairs[name].first - pairs[name].second
+        difference = found[name].first - found[name].second
         assert abs(difference @ axes[:, axis]) == pytest.approx(np.linalg.norm(difference))
 
 
@@ -47,3 +48,32 @@ def test_a_single_released_axis_and_an_angle_out_of_reach_make_pairs_too() -> No
 
 def test_many_dimensions_have_one_pair() -> None:
     assert [pair.name for pair in pairs_of(subject("laplace", "uniform", 384))] == ["far"]
+
+
+@pytest.mark.parametrize("chunk", [10**6, 8])
+def test_releases_are_seen_by_their_densities_and_along_the_difference(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs, "CHUNK_NUMBERS", chunk)
+    tested = subject("laplace", "uniform", 2)
+    pair = next(pair for pair in pairs_of(tested) if pair.name == "far")
+    first, second = (
+        observe(tested, pair, original, samples=1001, rng=np.random.default_rng(0))
+        for original in (pair.first, pair.second)
+    )
+    for seen in (first, second):
+        assert seen.near_first.shape == seen.near_second.shape == seen.along.shape == (1001,)
+    assert (first.near_first - first.near_second).mean() > 0 > (second.near_first - second.near_second).mean()
+    assert first.along.mean() - second.along.mean() == pytest.approx(np.linalg.norm(pair.first - pair.second), rel=0.2)
+
+
+def test_one_half_chooses_and_the_other_counts() -> None:
+    seen = Releases(near_first=np.arange(5.0), near_second=np.arange(5.0) + 10, along=-np.arange(5.0))
+    choosing, counting = seen.halves()
+    assert (choosing.near_first.tolist(), counting.near_first.tolist()) == ([0, 1], [2, 3])
+
+
+def test_seen_from_the_other_side_first_and_second_are_swapped() -> None:
+    seen = Releases(near_first=np.array([1.0]), near_second=np.array([3.0]), along=np.array([0.5]))
+    assert seen.statistics()[:, 0].tolist() == [-2.0, 0.5, -3.0, 1.0]
+    assert seen.swap().statistics()[:, 0].tolist() == [2.0, -0.5, -1.0, 3.0]

@@ -8,11 +8,10 @@ from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import NoiseShape
+from vecveil.testing.selftest.canaries.additive import LeakedAxes, TooLittleNoise
 from vecveil.testing.selftest.canaries.directional import KeptLength
-from vecveil.testing.selftest.canaries.elliptical import LeakedAxes, TooLittleNoise
-from vecveil.testing.selftest.pairs import pairs_of
+from vecveil.testing.selftest.pairs import observe, pairs_of
 from vecveil.testing.selftest.privacy_loss import Loss, losses
-from vecveil.testing.selftest.releases import release
 from vecveil.testing.selftest.subjects import Subject, subject_of, uneven_shapes
 
 LEVEL = 1e-9
@@ -22,7 +21,7 @@ def measured(subject: Subject, pair_name: str, *, samples: int = 20_000, seed: i
     rng = np.random.default_rng(seed)
     pair = next(pair for pair in pairs_of(subject) if pair.name == pair_name)
     ours, theirs = (
-        release(subject.mechanism, pair, original, samples=samples, rng=rng) for original in (pair.first, pair.second)
+        observe(subject, pair, original, samples=samples, rng=rng) for original in (pair.first, pair.second)
     )
     return list(losses(subject.title, subject.mechanism, pair, ours, theirs))
 

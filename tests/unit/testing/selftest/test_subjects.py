@@ -9,17 +9,17 @@ from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
-from vecveil.testing.selftest.subjects import LAWS, Subject, subjects_of, turned
+from vecveil.testing.selftest.subjects import LAWS, Subject, rotated_axes, subject_of, subjects_of, uneven_shapes
 
 
 class DiagonalOnly(MahalanobisMechanism):
     """A mechanism of another package that can't turn its noise."""
 
     @classmethod
-    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, centre: Vector | None) -> Self:
+    def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
         if axes is not None or np.isinf(variances).any():
             raise InvalidInputError("only diagonal shapes")
-        return super().for_shape(epsilon=epsilon, variances=variances, axes=axes, centre=centre)
+        return super().for_shape(epsilon=epsilon, variances=variances, axes=axes, center=center)
 
 
 @pytest.fixture
@@ -66,7 +66,30 @@ def test_a_mechanism_of_another_package_has_no_law_but_its_own(foreign: list[Sub
     assert {subject.law for subject in foreign} == {None}
 
 
-def test_turned_axes_are_orthonormal_and_not_their_own_transpose() -> None:
-    axes = turned(16)
+def test_rotated_axes_are_orthonormal_and_not_their_own_transpose() -> None:
+    axes = rotated_axes(16)
     np.testing.assert_allclose(axes.T @ axes, np.eye(16), atol=1e-12)
     assert np.abs(axes - axes.T).max() > 0.1
+
+
+def keyed_and_fresh() -> list[Subject]:
+    shape, kind = uneven_shapes(4)["rotated"], MECHANISMS.load("mahalanobis")
+    return [
+        subject_of(kind, shape, name="mahalanobis", variant="rotated", law="elliptical", keyed=keyed)
+        for keyed in (False, True)
+    ]
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["fresh", "keyed"])
+def test_noise_can_be_repeated_by_a_generator_and_by_nothing_else(number: int) -> None:
+    subject, vectors = keyed_and_fresh()[number], np.ones((50, 4))
+    once, again, other = (subject.perturb(vectors, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(once, again)
+    assert len(np.unique(np.concatenate([once, other]), axis=0)) == 100
+
+
+def test_releases_are_on_a_grid() -> None:
+    for subject in keyed_and_fresh():
+        released = subject.perturb(np.ones((50, 4)), np.random.default_rng(0))
+        assert released.dtype == np.float64
+        np.testing.assert_array_equal(released, released.astype(np.float32))

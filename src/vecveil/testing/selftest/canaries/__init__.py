@@ -1,1 +1,1 @@
-"""Parts that are broken on purpose, and must be caught."""
+"""Parts that are broken on purpose."""

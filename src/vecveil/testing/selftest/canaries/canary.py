@@ -1,4 +1,4 @@
-"""A broken part that the self-test must catch, or else it is blind."""
+"""The list of broken parts that the self-test must catch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from vecveil.mechanisms import Mechanism
 from vecveil.shapes import NoiseShape
-from vecveil.testing.selftest.canaries import additive, directional, elliptical, streams
+from vecveil.testing.selftest.canaries import additive, directional, streams
+from vecveil.testing.selftest.streams import RowSource
 from vecveil.testing.selftest.subjects import Law, Subject, subject_of, uneven_shapes
-from vecveil.testing.selftest.workers import Streams
 
 DIMENSIONS = 16
 """Few enough for every flaw to show."""
@@ -21,17 +21,17 @@ MANY_DIMENSIONS = 384
 """Where the worst case says little, and a wrong scale must show all the same."""
 
 _DIAGONAL = (
-    elliptical.WrongGammaShape,
-    elliptical.TooLittleNoise,
-    elliptical.Renormalised,
-    elliptical.PerCoordinate,
-    elliptical.IgnoredVariances,
-    elliptical.SharedRadius,
-    elliptical.SharedBetweenNeighbours,
-    elliptical.RepeatedHalf,
-    elliptical.Antithetic,
-    elliptical.ClippedTails,
-    elliptical.TwinAxes,
+    additive.WrongGammaShape,
+    additive.TooLittleNoise,
+    additive.Renormalized,
+    additive.PerCoordinate,
+    additive.IgnoredVariances,
+    additive.SharedRadius,
+    additive.SharedBetweenNeighbors,
+    additive.RepeatedHalf,
+    additive.Antithetic,
+    additive.ClippedTails,
+    additive.TwinAxes,
 )
 _DIRECTIONAL = (
     directional.FlatAngle,
@@ -58,12 +58,12 @@ class Canary:
     Attributes:
         name: What it is called.
         flaw: What is wrong with it.
-        broken: The mechanism in its shape, or the source of streams.
+        broken: The mechanism in its shape, or the source of rows.
     """
 
     name: str
     flaw: str
-    broken: Subject | Streams
+    broken: Subject | RowSource
 
 
 def canaries() -> Iterator[Canary]:
@@ -72,9 +72,9 @@ def canaries() -> Iterator[Canary]:
     plain = NoiseShape(variances=np.ones(DIMENSIONS))
     for kind in _DIAGONAL:
         yield _canary(kind, shapes["diagonal"], "elliptical")
-    yield _canary(elliptical.TooLittleNoise, uneven_shapes(MANY_DIMENSIONS)["diagonal"], "elliptical")
-    yield _canary(elliptical.TransposedAxes, shapes["rotated"], "elliptical")
-    yield _canary(elliptical.LeakedAxes, shapes["partly unreleased"], "elliptical")
+    yield _canary(additive.TooLittleNoise, uneven_shapes(MANY_DIMENSIONS)["diagonal"], "elliptical")
+    yield _canary(additive.TransposedAxes, shapes["rotated"], "elliptical")
+    yield _canary(additive.LeakedAxes, shapes["partly unreleased"], "elliptical")
     for turning in _DIRECTIONAL:
         yield _canary(turning, plain, "angular")
     # At a small epsilon, its inverse is a large concentration: little noise where much was promised.

@@ -7,69 +7,74 @@ import math
 import numpy as np
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.randomness import RandomRows
 from vecveil.mechanisms.purkayastha import PurkayasthaMechanism
+from vecveil.testing.selftest.canaries.additive import as_generator
 
 
 class FlatAngle(PurkayasthaMechanism):
     """Draws the angle from exp(-epsilon * t), forgetting that the sphere grows with it."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return directions that are turned wrongly."""
-        return _turned(embeddings, np.minimum(rng.exponential(1 / self.epsilon, len(embeddings)), np.pi), rng)
+        angles = as_generator(random).exponential(1 / self.epsilon, len(embeddings))
+        return _turn(embeddings, np.minimum(angles, np.pi), random)
 
 
 class WrongDimension(PurkayasthaMechanism):
     """Takes the angle from the sphere of another dimension: one more, or three in a hundred where n is large."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return directions that are turned wrongly."""
         law = PurkayasthaMechanism(epsilon=self.epsilon, dimensions=self.dimensions + max(1, self.dimensions // 32))
-        return _turned(embeddings, _angles(law, len(embeddings), rng), rng)
+        return _turn(embeddings, _draw_angles(law, random), random)
 
 
 class AlwaysOneSide(PurkayasthaMechanism):
     """Turns every vector towards the same side."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return directions that are turned wrongly."""
         fixed = np.tile(np.sin(np.arange(self.dimensions) + 1.0), (len(embeddings), 1))
-        return _turned(embeddings, _angles(self, len(embeddings), rng), rng, sideways=fixed)
+        return _turn(embeddings, _draw_angles(self, random), random, sideways=fixed)
 
 
 class SharedSide(PurkayasthaMechanism):
-    """Turns every two neighbouring rows to the same side by the same angle."""
+    """Turns every two neighboring rows to the same side by the same angle."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return directions that are turned wrongly."""
-        return np.repeat(super().perturb(embeddings[::2], rng), 2, axis=0)[: len(embeddings)]
+        half = super().perturb(embeddings[::2], random.select(np.arange(0, len(embeddings), 2)))
+        return np.repeat(half, 2, axis=0)[: len(embeddings)]
 
 
 class AngleBySide(PurkayasthaMechanism):
     """Draws angle and side rightly, and then gives the larger angles to one side."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return directions that are turned wrongly."""
-        side = rng.standard_normal(embeddings.shape)
+        side = random.normals(self.dimensions)
         order = np.argsort(np.argsort(side @ np.sin(np.arange(self.dimensions) + 1.0)))
-        return _turned(embeddings, np.sort(_angles(self, len(embeddings), rng))[order], rng, sideways=side)
+        return _turn(embeddings, np.sort(_draw_angles(self, random))[order], random, sideways=side)
 
 
 class KeptLength(PurkayasthaMechanism):
     """Gives the release the length of the vector, which should not be released."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return directions with a length."""
-        return np.asarray(super().perturb(embeddings, rng) * np.linalg.norm(embeddings, axis=1, keepdims=True))
+        return np.asarray(super().perturb(embeddings, random) * np.linalg.norm(embeddings, axis=1, keepdims=True))
 
 
 class VonMisesFisher(PurkayasthaMechanism):
     """Samples von Mises and Fisher's law with a concentration of 1/epsilon: another law, the wrong way round."""
 
-    def perturb(self, embeddings: Embeddings, rng: np.random.Generator) -> Embeddings:
+    def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return directions that are turned wrongly."""
-        return _turned(embeddings, np.arccos(self._cosines(len(embeddings), rng)), rng)
+        cosines = self._draw_cosines(len(embeddings), as_generator(random))
+        return _turn(embeddings, np.arccos(cosines), random)
 
-    def _cosines(self, rows: int, rng: np.random.Generator) -> Vector:
+    def _draw_cosines(self, rows: int, rng: np.random.Generator) -> Vector:
         """Return cosines of the angles, by Wood's rejection from an envelope that is a Beta law in disguise."""
         kappa, rest = 1 / self.epsilon, self.dimensions - 1
         flat = rest / (2 * kappa + math.sqrt(4 * kappa**2 + rest**2))
@@ -84,17 +89,15 @@ class VonMisesFisher(PurkayasthaMechanism):
         return found[:rows]
 
 
-def _angles(law: PurkayasthaMechanism, rows: int, rng: np.random.Generator) -> Vector:
-    pole = np.eye(1, law.dimensions).repeat(rows, axis=0)
+def _draw_angles(law: PurkayasthaMechanism, random: RandomRows) -> Vector:
+    pole = np.eye(1, law.dimensions).repeat(len(random), axis=0)
     # Named by its class, since the caller may be the broken one.
-    return law.distance(PurkayasthaMechanism.perturb(law, pole, rng), pole)
+    return law.distance(PurkayasthaMechanism.perturb(law, pole, random), pole)
 
 
-def _turned(
-    embeddings: Embeddings, angles: Vector, rng: np.random.Generator, sideways: Matrix | None = None
-) -> Embeddings:
+def _turn(embeddings: Embeddings, angles: Vector, random: RandomRows, sideways: Matrix | None = None) -> Matrix:
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
-    side = rng.standard_normal(unit.shape) if sideways is None else sideways
+    side = random.normals(unit.shape[1]) if sideways is None else sideways
     side = side - np.einsum("ij,ij->i", side, unit)[:, np.newaxis] * unit
     side /= np.linalg.norm(side, axis=1, keepdims=True)
     return np.asarray(np.cos(angles)[:, np.newaxis] * unit + np.sin(angles)[:, np.newaxis] * side)

@@ -1,4 +1,4 @@
-"""Streams that must not be taken for secure ones."""
+"""Broken sources of random numbers."""
 
 from __future__ import annotations
 
@@ -6,64 +6,68 @@ import secrets
 
 import numpy as np
 
-from vecveil.core.randomness import CIPHER_KEY_BYTES, EVERY, WORDS_IN_BLOCK, Rows, RowStreams, Words, counted_starts
-from vecveil.core.room import Room, new_room
+from vecveil.core.randomness import KEY_BYTES, FreshRows, Words
 
-_HELD = secrets.token_bytes(CIPHER_KEY_BYTES)
+_HELD = secrets.token_bytes(KEY_BYTES)
 
 
-def held_key(rows: int) -> RowStreams:
+def held_key(rows: int) -> FreshRows:
     """A key that a module holds: every call, and every worker that is forked, repeats the same noise."""
-    return RowStreams(_HELD, counted_starts(rows))
+    return FreshRows(rows, key=_HELD)
 
 
-def short_key(rows: int) -> RowStreams:
+def short_key(rows: int) -> FreshRows:
     """AES with a key of 128 bits in place of 256."""
-    return _ShortKey(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
+    return _ShortKey(rows)
 
 
-def stuck_rows(rows: int) -> RowStreams:
+def stuck_rows(rows: int) -> FreshRows:
     """One stream for all rows of a batch."""
-    return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), np.zeros((rows, 2), dtype="<u8"))
+    return _StuckRows(rows)
 
 
-def overlapping_rows(rows: int) -> RowStreams:
+def overlapping_rows(rows: int) -> FreshRows:
     """Streams that begin a few blocks apart: one row's noise goes on in the next."""
-    starts = np.zeros((rows, 2), dtype="<u8")
-    starts[:, 0] = np.arange(0, 100 * rows, 100)
-    return RowStreams(secrets.token_bytes(CIPHER_KEY_BYTES), starts)
+    return _OverlappingRows(rows)
 
 
-def no_cipher(rows: int) -> RowStreams:
-    """A generator for simulations, which can be predicted from what it puts out."""
-    return _NoCipher(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
+def no_cipher(rows: int) -> FreshRows:
+    """A generator for simulations, which can be predicted from its output."""
+    return _NoCipher(rows)
 
 
-def same_halves(rows: int) -> RowStreams:
-    """The numbers of a row's first half once more for its second: distances and angles that go together."""
-    return _SameHalves(secrets.token_bytes(CIPHER_KEY_BYTES), counted_starts(rows))
+def same_halves(rows: int) -> FreshRows:
+    """The numbers of a row's first half once more for its second: radii and angles that go together."""
+    return _SameHalves(rows)
 
 
-class _ShortKey(RowStreams):
-    def __init__(self, key: bytes, starts: Words) -> None:
+class _ShortKey(FreshRows):
+    def __init__(self, rows: int, *, key: bytes | None = None) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        super().__init__(key, starts)
-        self._encryptor = Cipher(algorithms.AES128(key[:16]), modes.ECB()).encryptor()
+        super().__init__(rows, key=key)
+        short = (key or secrets.token_bytes(KEY_BYTES))[:16]
+        self._stream = Cipher(algorithms.AES128(short), modes.CTR(bytes(16))).encryptor()
 
 
-class _NoCipher(RowStreams):
-    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY, *, room: Room = new_room) -> Words:
-        del room
-        asked = np.arange(len(self))[rows]
-        seeds = [[int.from_bytes(self.key), int(np.ravel(first)[0]), int(row)] for row in asked]
-        words = [np.random.PCG64(seed).random_raw(WORDS_IN_BLOCK * blocks) for seed in seeds]
-        return np.array(words, dtype="<u8").reshape(len(asked), WORDS_IN_BLOCK * blocks)
+class _StuckRows(FreshRows):
+    def words(self, count: int) -> Words:
+        return np.repeat(super().words(count)[:1], len(self), axis=0)
 
 
-class _SameHalves(RowStreams):
-    def words(self, first: int | Words, blocks: int, rows: Rows = EVERY, *, room: Room = new_room) -> Words:
-        words = super().words(first, blocks, rows, room=room)
-        half = words.shape[1] // 2
-        words[:, half:] = words[:, :half]
-        return words
+class _OverlappingRows(FreshRows):
+    def words(self, count: int) -> Words:
+        stream = super().words(count).ravel()
+        return np.stack([np.resize(stream[100 * row :], count) for row in range(len(self))])
+
+
+class _NoCipher(FreshRows):
+    def words(self, count: int) -> Words:
+        seed = int.from_bytes(super().words(2).tobytes()[:16])
+        return np.random.PCG64(seed).random_raw((len(self), count))
+
+
+class _SameHalves(FreshRows):
+    def words(self, count: int) -> Words:
+        half = super().words(count - count // 2)
+        return np.concatenate([half, half[:, : count // 2]], axis=1)

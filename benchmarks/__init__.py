@@ -1,0 +1,1 @@
+"""Benchmarks: time vecveil on this machine, beside references."""

@@ -1,1 +1,0 @@
-"""Training networks: the loop that every attack shares, its schedule and its checkpoints."""

@@ -1,0 +1,29 @@
+"""`vecveil report`: write the report of an audit again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from vecveil.cli.options import FILE
+
+
+@click.command(short_help="Write the report of an audit again.")
+@click.argument("audit_folder", metavar="AUDIT", type=FILE)
+@click.option("--out", type=FILE, metavar="FILE.html", help="Where to.  [default: report.html in the audit's folder]")
+@click.option("--title", default="vecveil audit", show_default=True, help="Title of the page.")
+@click.option("--no-texts", is_flag=True, help="Leave the example texts out, to show the report to others.")
+def report(*, audit_folder: Path, out: Path | None, title: str, no_texts: bool) -> None:
+    """Write the report of the finished audit in the folder AUDIT; without --out, its tables too."""
+    from vecveil.audit import EXAMPLES, RESULTS, AuditResult, Example, Experiment
+    from vecveil.reports import write_report, write_tables
+
+    experiment = Experiment(audit_folder)
+    result = experiment.read(RESULTS, AuditResult)
+    examples = None if no_texts else experiment.read(EXAMPLES, tuple[Example, ...]) or None
+    path = out or audit_folder / "report.html"
+    write_report(result, examples, path, title=title)
+    if out is None:
+        write_tables(result, audit_folder)
+    click.echo(f"report written to {path}", err=True)

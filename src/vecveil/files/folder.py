@@ -1,0 +1,127 @@
+"""A folder of `manifest.json` and `tensors.safetensors`, such as a veil."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.core.digests import array_digest, json_digest
+from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.files.atomic import atomic_folder, exists_already
+
+MANIFEST = "manifest.json"
+TENSORS = "tensors.safetensors"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Artifact:
+    """The content of such a folder.
+
+    Attributes:
+        kind: What it is, such as "veil".
+        format: Number of the format; a reader refuses numbers that it doesn't know.
+        manifest: Everything that fits JSON.
+        tensors: Everything that doesn't.
+    """
+
+    kind: str
+    format: int
+    manifest: Mapping[str, Any]
+    tensors: Mapping[str, NDArray[Any]]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the whole content."""
+        return json_digest(self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return the manifest with kind, format and digests of the tensors."""
+        digests = {name: array_digest(tensor) for name, tensor in sorted(self.tensors.items())}
+        return {**self.manifest, "kind": self.kind, "format": self.format, "tensors": digests}
+
+
+def require_free(path: Path, kind: str, *, overwrite: bool) -> None:
+    """Raise if a folder of that kind can't be written there: a first look, before anything that takes time.
+
+    Nothing but a folder of the same kind is overwritten, and only where asked.
+    """
+    if not path.absolute().parent.is_dir():
+        raise InvalidInputError(f"there is no folder {path.parent} to write {path.name} to")
+    if path.exists() and not overwrite:
+        raise exists_already(path)
+    if path.exists() and _read_kind(path) != kind:
+        raise InvalidInputError(f"{path} is not a {kind}, so it is not overwritten; choose another name")
+
+
+def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -> None:
+    """Write the folder `path` whole, or not at all, for its owner alone to read, where `require_free` lets it."""
+    from safetensors.numpy import save_file
+
+    require_free(path, artifact.kind, overwrite=overwrite)
+    with atomic_folder(path.absolute(), overwrite=overwrite, private=True) as draft:
+        document = {**artifact.document(), "digest": artifact.digest()}
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+        (draft / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        save_file({name: np.ascontiguousarray(tensor) for name, tensor in artifact.tensors.items()}, draft / TENSORS)
+
+
+def read_artifact(path: Path, *, kind: str, newest: int) -> Artifact:
+    """Return what the folder `path` holds, or raise unless it is whole, of that kind, and of a known format."""
+    if not path.exists():
+        raise ArtifactError(f"there is no {kind} {path}")
+    if not path.is_dir():
+        raise ArtifactError(f"{path} is a file; a {kind} is a folder")
+    document = _read_manifest(path / MANIFEST)
+    if document.get("kind") != kind:
+        raise ArtifactError(f"{path} is not a {kind}: its manifest says {document.get('kind')!r}")
+    number = document.get("format")
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ArtifactError(f"{path / MANIFEST} has no valid format number, got {number!r}")
+    if number > newest:
+        raise ArtifactError(f"{path} has format {number}, this version reads up to {newest}; install a newer vecveil")
+    stated = {key: value for key, value in document.items() if key != "digest"}
+    if document.get("digest") != json_digest(stated):
+        raise ArtifactError(f"{path / MANIFEST} fails its own digest: it was changed or damaged after it was written")
+    tensors = _read_tensors(path / TENSORS, stated.get("tensors"))
+    manifest = {key: value for key, value in stated.items() if key not in {"kind", "format", "tensors"}}
+    return Artifact(kind=kind, format=number, manifest=manifest, tensors=tensors)
+
+
+def _read_kind(path: Path) -> object:
+    try:
+        return _read_manifest(path / MANIFEST).get("kind")
+    except ArtifactError:
+        return None
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise ArtifactError(f"{path.parent} has no {MANIFEST}: it is not a folder that vecveil wrote")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise ArtifactError(f"{path} cannot be read as JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise ArtifactError(f"{path} must hold a JSON object, got {type(document).__name__}")
+    return document
+
+
+def _read_tensors(path: Path, digests: Any) -> dict[str, NDArray[Any]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        tensors: dict[str, NDArray[Any]] = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise ArtifactError(f"{path} cannot be read: {error}") from None
+    if not isinstance(digests, dict) or set(digests) != set(tensors):
+        raise ArtifactError(f"{path} does not hold the tensors that the manifest lists")
+    for name, tensor in tensors.items():
+        if array_digest(tensor) != digests[name]:
+            raise ArtifactError(f"{path}: tensor {name!r} fails its digest: it was changed or damaged")
+    return tensors

@@ -1,0 +1,86 @@
+"""Protection of tables in many parts, on Ray or Spark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vecveil.core.errors import InvalidInputError
+from vecveil.veil import Guard
+from vecveil.veil.batches import BatchProtection
+from vecveil.veil.columns import ColumnPlan
+from vecveil.veil.ledger_run import locate_ledger
+
+LABEL = "_vecveil.json"
+"""File beside the parts that says how they were made; readers of Parquet pass over names that start like this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Which columns are what, as for `vecveil protect`.
+
+    Attributes:
+        text_column: Column of texts.
+        vector_column: Column of vectors that the veil's model made.
+        id_column: Column that says which record a row is.
+        keep: Columns to carry through that would be left out for safety.
+        skip_empty: Leave rows without a text out.
+    """
+
+    text_column: str | None = None
+    vector_column: str | None = None
+    id_column: str | None = None
+    keep: tuple[str, ...] = ()
+    skip_empty: bool = False
+
+    def make_protection(self, guard: Guard, schema: Any, sample: Any) -> BatchProtection:
+        """Return what protects batches of a table with that Arrow schema, of which `sample` is a part."""
+        plan = ColumnPlan.for_schema(
+            schema,
+            text=self.text_column,
+            vectors=self.vector_column,
+            ids=self.id_column,
+            keep=self.keep,
+            sample=sample,
+        )
+        output = plan.output_schema(schema, guard.dimensions, guard.grid)
+        return BatchProtection(guard=guard, plan=plan, schema=output, skip_empty=self.skip_empty)
+
+
+def require_shared_ledger(guard: Guard) -> None:
+    """Raise where the workers of several machines would each write a ledger of their own."""
+    ledger = locate_ledger(guard.ledger) if isinstance(guard.ledger, str | Path) else guard.ledger
+    if ledger is not None and not str(ledger).startswith(("postgresql://", "postgres://")):
+        raise InvalidInputError(
+            "the workers are on several machines, and a ledger in a file is one machine's: "
+            "name one in PostgreSQL (postgresql://…), or --no-ledger"
+        )
+
+
+def write_parts(output: Path, write: Callable[[Path], None], guard: Guard, *, overwrite: bool) -> int:
+    """Let an engine write Parquet files to a folder, which appears when it is whole, and return its rows.
+
+    Args:
+        output: The folder.
+        write: Has the engine write to a folder.
+        guard: What the parts are protected with.
+        overwrite: Whether a folder that is there may be replaced.
+    """
+    import pyarrow.dataset as ds
+
+    if output.exists() and not overwrite:
+        raise InvalidInputError(f"{output} exists already; choose another name, or --overwrite")
+    partial = output.with_name(f"{output.name}.partial")
+    # The parts of a stopped run are made again: the same bytes, at no further cost.
+    shutil.rmtree(partial, ignore_errors=True)
+    write(partial)
+    rows = int(ds.dataset(partial, format="parquet").count_rows())
+    (partial / LABEL).write_text(json.dumps(guard.release.label(), indent=2), encoding="utf-8")
+    if output.exists():
+        shutil.rmtree(output)
+    partial.rename(output)
+    return rows

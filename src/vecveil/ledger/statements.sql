@@ -1,0 +1,104 @@
+-- Statements that SQLite and PostgreSQL understand alike, each under its name.
+--
+-- The table `staged` holds what is about to be released, or asked for. A record pays once for each noise (token) it was
+-- released with, however many runs released it; where those runs have different costs, the highest counts.
+
+-- name: create_meta
+CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)
+
+-- name: create_runs
+CREATE TABLE runs (
+  number {number} PRIMARY KEY, id text NOT NULL UNIQUE, kind text NOT NULL, veil text NOT NULL,
+  mechanism text NOT NULL, epsilon double precision, distance text, cost double precision,
+  noise text NOT NULL, started bigint NOT NULL
+)
+
+-- name: create_releases
+CREATE TABLE releases (
+  run integer NOT NULL, place bigint NOT NULL, record {blob} NOT NULL, token {blob} NOT NULL,
+  at bigint NOT NULL, PRIMARY KEY (run, place)
+) {options}
+
+-- name: create_index
+CREATE INDEX releases_of_record ON releases (record, token, run)
+
+-- name: create_balances
+-- The balance of each record, for anyone who may read the database.
+CREATE VIEW balances AS SELECT record, SUM(cost) AS spent FROM (
+  SELECT record, token, MAX(COALESCE(runs.cost, 0.0)) AS cost
+  FROM releases JOIN runs ON runs.number = releases.run GROUP BY record, token
+) AS noises GROUP BY record
+
+-- name: create_staged
+CREATE TEMP TABLE IF NOT EXISTS staged AS SELECT place, record, token FROM releases WHERE false
+
+-- name: meta
+SELECT key, value FROM meta
+
+-- name: add_meta
+INSERT INTO meta (key, value) VALUES ($1, $2)
+
+-- name: drop_limit
+DELETE FROM meta WHERE key = 'limit'
+
+-- name: begin_run
+INSERT INTO runs (id, kind, veil, mechanism, epsilon, distance, cost, noise, started)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id = $1)
+
+-- name: run
+SELECT number, id, kind, veil, mechanism, epsilon, distance, cost, noise FROM runs WHERE id = $1
+
+-- name: runs
+SELECT started, COUNT(releases.place), COUNT(DISTINCT releases.record),
+       id, kind, veil, mechanism, epsilon, distance, cost, noise
+FROM runs LEFT JOIN releases ON releases.run = runs.number
+GROUP BY runs.number ORDER BY runs.number
+
+-- name: clashes
+SELECT COUNT(*), MIN(releases.place) FROM staged CROSS JOIN releases
+WHERE releases.run = $1 AND releases.place = staged.place
+  AND (releases.record <> staged.record OR releases.token <> staged.token)
+
+-- name: record
+-- SQLite needs "WHERE true" to see that what follows is not the condition of a join.
+INSERT INTO releases (run, place, record, token, at)
+SELECT $1, place, record, token, $2 FROM staged WHERE true
+ON CONFLICT (run, place) DO NOTHING
+
+-- name: losses
+-- What each staged record has lost, and would have lost if its staged rows were released at a cost of $1.
+-- CROSS JOIN keeps SQLite from reading all releases to find those of a few records.
+SELECT record, SUM(spent) AS spent, SUM(cost) AS total FROM (
+  SELECT record, token, MAX(spent) AS spent, MAX(cost) AS cost FROM (
+    SELECT record, token, 0.0 AS spent, $1 AS cost FROM staged
+    UNION ALL
+    SELECT releases.record, releases.token, COALESCE(runs.cost, 0.0), COALESCE(runs.cost, 0.0)
+    FROM (SELECT record FROM staged GROUP BY record) AS wanted CROSS JOIN releases CROSS JOIN runs
+    WHERE releases.record = wanted.record AND runs.number = releases.run
+  ) AS asked GROUP BY record, token
+) AS noises GROUP BY record
+
+-- name: totals
+SELECT (SELECT COUNT(*) FROM releases) AS releases, COUNT(*) AS records, COALESCE(MAX(spent), 0.0) AS highest
+FROM balances
+
+-- name: entries
+-- Pages of the releases, each after the last row of the one before.
+SELECT run, place, record, token, at, id, kind, veil, mechanism, epsilon, distance, cost, noise
+FROM releases CROSS JOIN runs
+WHERE runs.number = releases.run AND (run, place) > ($1, $2) ORDER BY run, place LIMIT $3
+
+-- name: gaps
+SELECT runs.id, COUNT(*), MIN(place), MAX(place)
+FROM releases JOIN runs ON runs.number = releases.run
+GROUP BY runs.id, runs.number HAVING MIN(place) <> 0 OR MAX(place) <> COUNT(*) - 1 ORDER BY runs.number
+
+-- name: orphans
+SELECT COUNT(*) FROM releases WHERE run NOT IN (SELECT number FROM runs) HAVING COUNT(*) > 0
+
+-- name: overdrawn
+SELECT COUNT(*), MAX(spent) FROM balances WHERE spent > $1 HAVING COUNT(*) > 0
+
+-- name: over_limit
+-- A release that adds nothing is never refused: it tells no more than what is out already.
+SELECT COUNT(*), MAX(spent), MAX(total) FROM ({losses}) AS losses WHERE total > $2 AND total > spent

@@ -1,0 +1,104 @@
+"""Files beside an index: its mark, and an unfinished shadow."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.files.atomic import atomic_file
+from vecveil.migrate.mark import MARK
+from vecveil.migrate.store import Batch
+
+UNFINISHED_ENDING = ".unfinished"
+
+
+class Note:
+    """A file of JSON beside an index, with its mark in it, as an index file of FAISS has no place for one."""
+
+    def __init__(self, index: Path) -> None:
+        self.path = index.with_name(f"{index.name}.vecveil.json")
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the content of the note; None where there is none, or a file that is not from vecveil."""
+        try:
+            found = json.loads(self.path.read_bytes())
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) and MARK in found else None
+
+    def write(self, content: Mapping[str, Any]) -> None:
+        """Write the note, whole or not at all."""
+        with atomic_file(self.path) as draft:
+            draft.write_text(json.dumps(content), encoding="utf-8")
+
+    def remove(self) -> None:
+        """Delete the note, and no file that is not from vecveil."""
+        if self.read() is not None:
+            self.path.unlink()
+
+    def require_free(self) -> None:
+        """Raise where a file that is no note has its name."""
+        taken = self.path.is_symlink() or self.path.exists()
+        if taken and self.read() is None:
+            raise InvalidInputError(f"{self.path} is not from here, and a note needs its name; rename it")
+
+
+class UnfinishedShadow:
+    """A database beside the index file to be, with protected rows, until all are there."""
+
+    def __init__(self, index: Path) -> None:
+        self.path = index.with_name(f"{index.name}{UNFINISHED_ENDING}")
+
+    def create(self, note: Mapping[str, Any]) -> None:
+        """Begin a shadow."""
+        # The index may be one that only its owner reads.
+        with atomic_file(self.path, private=True) as draft, closing(sqlite3.connect(draft)) as database, database:
+            database.execute("CREATE TABLE protected (id INTEGER PRIMARY KEY, vector BLOB)")
+            database.execute("CREATE TABLE note AS SELECT ? AS content", [json.dumps(note)])
+
+    def read_note(self) -> dict[str, Any]:
+        """Return the note that the shadow was begun with."""
+        with self._open() as database:
+            found: dict[str, Any] = json.loads(database.execute("SELECT content FROM note").fetchone()[0])
+        return found
+
+    def read_ids(self) -> set[int]:
+        """Return the ids of all rows."""
+        with self._open() as database:
+            return {one for (one,) in database.execute("SELECT id FROM protected")}
+
+    def read_vectors(self) -> dict[int, NDArray[np.float32]]:
+        """Return the vector of each id."""
+        with self._open() as database:
+            rows = database.execute("SELECT id, vector FROM protected")
+            return {one: np.frombuffer(vector, dtype=np.float32) for one, vector in rows}
+
+    def append(self, batch: Batch) -> None:
+        """Add rows, all or none."""
+        vectors = [row.tobytes() for row in batch.vectors.astype(np.float32)]
+        with self._open() as database, database:
+            rows = zip(batch.ids, vectors, strict=True)
+            database.executemany("INSERT OR IGNORE INTO protected VALUES (?, ?)", rows)
+
+    def remove(self) -> None:
+        """Delete it, if it is there."""
+        self.path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self.path)) as database:
+                yield database
+        except (sqlite3.Error, TypeError, ValueError):
+            raise ArtifactError(
+                f"{self.path} is damaged, or its disk is full, or another program has it open; repeat this, or delete "
+                "it to start anew"
+            ) from None

@@ -1,0 +1,166 @@
+"""LanceDB: tables in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vecveil.core.arrays import Embeddings
+from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.files.vectors import read_vectors, to_vector_column
+from vecveil.migrate.folders import RenamingStore, hide_library_text, remove_folder, to_folder
+from vecveil.migrate.lancedb.columns import LanceColumns
+from vecveil.migrate.mark import MARK, format_mark
+from vecveil.migrate.store import Batch, Id
+
+if TYPE_CHECKING:
+    from lancedb.db import DBConnection
+
+ID = "id"  # Column of ids where nobody names another.
+DISTANCE = "l2"  # How LanceDB compares vectors that have no index.
+
+
+def open_lancedb(target: str, collection: str, *, id_column: str = ID, vector_column: str | None = None) -> LanceStore:
+    """Return the store in the folder `target`."""
+    try:
+        import lancedb
+    except ImportError:
+        raise MissingExtraError("lancedb", "lancedb") from None
+    folder = to_folder(target, "lancedb")
+    if not folder.is_dir():
+        raise InvalidInputError(f"there is no folder {target}; tables are swapped by renaming, so they must be in one")
+    return LanceStore(lancedb.connect(target), folder, collection, ids=id_column, vectors=vector_column)
+
+
+class LanceStore(RenamingStore):
+    """Tables of a LanceDB connection; `Store` says what each method promises.
+
+    Columns that are left out stay in the shadow, with nothing in them, so that queries that name them still work.
+    Without a choice, the vectors are those of the only column that has some.
+    """
+
+    def __init__(self, database: DBConnection, folder: Path, collection: str, *, ids: str, vectors: str | None) -> None:
+        super().__init__(collection, folder)
+        self._database, self._tables = database, folder
+        self._ids, self._vectors = ids, vectors
+
+    @property
+    def columns(self) -> Mapping[str, str | None]:
+        found = self._find_columns(self.collection)
+        return {"id_column": found.ids, "vector_column": found.vectors}
+
+    @property
+    def other_vectors(self) -> Sequence[str]:
+        return self._find_columns(self.collection).other_vectors
+
+    def list_names(self) -> Sequence[str]:
+        return sorted(path.stem for path in self._tables.glob("*.lance") if self._has(path.stem))
+
+    def count_rows(self, name: str) -> int | None:
+        with _trying("count", name):
+            return int(self._open(name).count_rows()) if self._has(name) else None
+
+    def read_note(self, name: str) -> str | None:
+        metadata = (self._open(name).schema.metadata or {}) if self._has(name) else {}
+        return str(metadata.get(MARK.encode(), b"").decode())
+
+    def read_batches(self, name: str, rows: int) -> Iterator[Batch]:
+        if not self._has(name):
+            return
+        table, columns, first = self._open(name), self._find_columns(name), 0
+        columns.require_unique_ids(table)
+        others = list(columns.others)
+        with _trying("read", name):
+            for found in table.search().select([columns.ids, columns.vectors, *others]).to_batches(rows):
+                if found.num_rows:
+                    yield Batch(
+                        ids=found.column(columns.ids).to_pylist(),
+                        vectors=read_vectors(found.column(columns.vectors), first_row=first),
+                        payload=found.select(others).to_pylist() if others else [{}] * found.num_rows,
+                    )
+                first += found.num_rows
+
+    def create_shadow(self, mark: Mapping[str, Any]) -> None:
+        like = self._open(self.collection).schema
+        schema = self._find_columns(self.collection).to_shadow_schema(like, {MARK: format_mark(mark)})
+        with _trying("make", self.shadow):
+            self._database.create_table(self.shadow, schema=schema)
+
+    def find_present(self, ids: Sequence[Id]) -> set[Id]:
+        quoted = ", ".join(str(one) if isinstance(one, int) else "'" + one.replace("'", "''") + "'" for one in ids)
+        with _trying("read", self.shadow):
+            query = self._open(self.shadow).search().where(f"`{self._ids}` IN ({quoted})").select([self._ids])
+            return {*query.to_arrow().column(self._ids).to_pylist()}
+
+    def append(self, batch: Batch) -> None:
+        import pyarrow as pa
+
+        table, columns = self._open(self.shadow), self._find_columns(self.shadow)
+        named = [{**row, columns.ids: one} for one, row in zip(batch.ids, batch.payload, strict=True)]
+        place, field = table.schema.get_field_index(columns.vectors), table.schema.field(columns.vectors)
+        with _trying("write to", self.shadow):
+            rows = pa.Table.from_pylist(named, schema=table.schema.remove(place))
+            rows = rows.add_column(place, field, to_vector_column(batch.vectors).cast(field.type))
+            table.merge_insert(columns.ids).when_not_matched_insert_all().execute(rows)
+
+    def finish_shadow(self) -> None:
+        # Without an index, LanceDB looks at every row, and batches leave many small pieces.
+        with _trying("finish", self.shadow):
+            self._open(self.shadow).optimize()
+
+    def search(self, name: str, vectors: Embeddings, k: int) -> list[list[Id]]:
+        table, columns, distance = self._open(name), self._find_columns(name), self._find_distance()
+        hits = []
+        for row in np.asarray(vectors, dtype=np.float32):
+            with _trying("search", name):
+                query = table.search(row, vector_column_name=columns.vectors).distance_type(distance)
+                found = query.select([columns.ids, "_distance"]).limit(k).to_arrow()
+            hits.append(found.column(columns.ids).to_pylist())
+        return hits
+
+    def require_swappable(self) -> None:
+        path = self._path(self.backup)
+        if path.exists() and not self._has(self.backup):
+            raise InvalidInputError(f"{path} is in the way, which is no table; give it another name")
+
+    def rename(self, old: str, new: str) -> None:
+        # LanceDB renames no table, but a table is a folder that may be moved.
+        with _trying("rename", old):
+            self._path(old).rename(self._path(new))
+
+    def remove(self, name: str) -> None:
+        # Without its versions it is no table any more, whatever is left of it when this is stopped.
+        remove_folder(self._path(name) / "_versions")
+        remove_folder(self._path(name))
+
+    def _path(self, name: str) -> Path:
+        return self._tables / f"{name}.lance"
+
+    def _has(self, name: str) -> bool:
+        """Return whether there is a table; a folder without a version is one that was never made, or half deleted."""
+        return any((self._path(name) / "_versions").glob("*.manifest"))
+
+    def _open(self, name: str) -> Any:
+        with _trying("open", name):
+            return self._database.open_table(name)
+
+    def _find_columns(self, name: str) -> LanceColumns:
+        return LanceColumns.from_schema(self._open(name).schema, name, ids=self._ids, vectors=self._vectors)
+
+    def _find_distance(self) -> str:
+        """Return how the collection's index compares vectors."""
+        table, column = self._open(self.collection), self._find_columns(self.collection).vectors
+        with _trying("read the indexes of", self.collection):
+            for index in table.list_indices():
+                stats = table.index_stats(index.name) if list(index.columns) == [column] else None
+                if stats is not None and stats.distance_type:
+                    return str(stats.distance_type)
+        return DISTANCE
+
+
+def _trying(what: str, name: str) -> AbstractContextManager[None]:
+    return hide_library_text(f"the store could not {what} {name}", RuntimeError, ValueError, TypeError, OSError)

@@ -1,0 +1,82 @@
+"""Rows and queries of a migration, through the guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vecveil.core.arrays import Embeddings
+from vecveil.core.progress import Progress
+from vecveil.migrate.fields import FieldPath
+from vecveil.migrate.store import Batch
+from vecveil.veil import Guard
+from vecveil.veil.embedding import embed_texts
+from vecveil.veil.release import encode_ids
+
+
+def make_mark(
+    guard: Guard, *, keep_texts: bool, left_out: Sequence[FieldPath], columns: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """Return the mark of a shadow that is made now; nothing in it is secret."""
+    return {
+        "key": None,
+        **guard.release.label(),
+        "normalized": guard.opened_veil.fingerprint.normalized,
+        "keep_texts": keep_texts,
+        "columns": dict(columns),
+        "left_out": [list(path) for path in left_out],
+    }
+
+
+def is_keyed(guard: Guard) -> bool:
+    """Return whether the same row gets the same noise again."""
+    return guard.release.is_keyed
+
+
+def check_rows(guard: Guard, batch: Batch, *, first_row: int) -> None:
+    """Raise, with the row at fault, unless the rows of a batch can be protected."""
+    guard.release.check(batch.vectors, first_row=first_row)
+    encode_ids(batch.ids, first_row=first_row)
+
+
+def require_affordable(guard: Guard, batches: Iterable[Batch], *, progress: Progress) -> None:
+    """Raise unless the ledger allows the release of all rows; nothing is recorded yet."""
+    release = guard.release
+    if release.ledger is not None:
+        names = (release.name_records(batch.vectors, batch.ids) for batch in batches)
+        release.ledger.check(names, progress=progress)
+
+
+def protect_rows(guard: Guard, batch: Batch) -> Embeddings:
+    """Return the protected vectors of a batch, recorded; of length one where the model's are."""
+    return _scale(guard, guard.protect_vectors(batch.vectors, ids=list(batch.ids)))
+
+
+def repeat_rows(guard: Guard, batch: Batch) -> Embeddings:
+    """Return what `protect_rows` gave for a batch, which takes a key; not recorded, so it must not be published."""
+    unrecorded = replace(guard.release, ledger=None)
+    return _scale(guard, unrecorded.protect_vectors(batch.vectors, ids=list(batch.ids)))
+
+
+def protect_queries(
+    guard: Guard, queries: Sequence[str] | Embeddings, *, progress: Progress
+) -> tuple[Embeddings, Embeddings]:
+    """Return the clean vectors of queries and the protected ones, recorded like any others."""
+    if isinstance(queries, np.ndarray):
+        clean = guard.release.check(queries)
+        return clean, guard.protect_vectors(clean).astype(np.float32)
+    texts = list(queries)
+    clean = embed_texts(guard.model, texts, label="embedding queries", progress=progress)
+    return clean, guard.protect_embedded(texts, clean).astype(np.float32)
+
+
+def _scale(guard: Guard, released: NDArray[Any]) -> Embeddings:
+    vectors = released.astype(np.float32)
+    if not guard.opened_veil.fingerprint.normalized:
+        return vectors
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)

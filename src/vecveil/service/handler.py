@@ -1,0 +1,85 @@
+"""Answers to the requests of one client."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from vecveil.service.clients import Client, Treatment
+from vecveil.service.messages import EmbeddingRequest, RefusedError, invalid, write_answer
+from vecveil.service.release_queue import ReleaseQueue
+from vecveil.service.upstream import Upstream
+
+MOST_AT_ONCE = 65_536
+"""Numbers of an answer that is written on the event loop; larger ones are written on another thread."""
+
+
+class Side(NamedTuple):
+    """What a client gets for its documents, or for its queries: clean vectors, or those that a queue protects."""
+
+    treatment: Treatment
+    queue: ReleaseQueue
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClientHandler:
+    """Answers the requests of a client.
+
+    `NAME:query` asks for the vector of a query, `NAME` or `NAME:document` for that of a document.
+
+    Attributes:
+        client: Who asks.
+        model: Name of the veil's model.
+        dimensions: Length of its vectors.
+        upstream: Where clean vectors come from.
+        documents: Protects documents.
+        queries: Protects queries.
+    """
+
+    client: Client
+    model: str
+    dimensions: int
+    upstream: Upstream
+    documents: ReleaseQueue
+    queries: ReleaseQueue
+
+    @cached_property
+    def sides(self) -> dict[str, Side]:
+        """What the client gets, by the names of models that it may ask for."""
+        documents = Side(self.client.documents, self.documents)
+        queries = Side(self.client.queries, self.queries)
+        named = {self.model: documents, f"{self.model}:document": documents, f"{self.model}:query": queries}
+        return {name: side for name, side in named.items() if side.treatment != "refuse"}
+
+    def side(self, model: str) -> Side:
+        """Return what the client gets by the name of a model, or refuse a name that it may not ask for."""
+        if model not in self.sides:
+            raise RefusedError(
+                404,
+                "there is no such model here for this key; GET /v1/models names those that are",
+                param="model",
+                code="model_not_found",
+            )
+        return self.sides[model]
+
+    async def answer(self, request: EmbeddingRequest, side: Side) -> bytes:
+        """Return the answer to a request.
+
+        Args:
+            request: The request.
+            side: What the client gets for it.
+
+        Raises:
+            RefusedError: If another length is asked for, or the release is refused.
+        """
+        if request.dimensions not in {None, self.dimensions}:
+            why = "a veil is for whole vectors, and noise is added to those"
+            raise invalid("dimensions", f"dimensions must be {self.dimensions}: {why}")
+        clean = await self.upstream.embed(request.inputs)
+        rows: NDArray[Any] = clean.vectors if side.treatment == "clean" else await side.queue.protect(clean)
+        write = partial(write_answer, rows, model=request.model, encoding=request.encoding_format, tokens=clean.tokens)
+        return await asyncio.to_thread(write) if rows.size > MOST_AT_ONCE else write()

@@ -1,0 +1,72 @@
+"""Passages of a file, in which a concept is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vecveil.concepts import Passage, Span
+from vecveil.core.checks import one_of
+from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.files import Source, open_source
+
+BATCH = 4096
+
+
+def read_passages(
+    path: str | Path, *, text_column: str = "text", annotations_column: str | None = None, skip_empty: bool = False
+) -> list[Passage]:
+    """Return every text of a file, with the annotations that came with it where there are some.
+
+    Args:
+        path: Parquet, Arrow, JSONL, CSV, TSV or plain lines.
+        text_column: Column that holds the text.
+        annotations_column: Column that holds lists of {start, end, label}; "entities", if there is one, where None.
+        skip_empty: Leave rows without a text out; otherwise one such row is an error.
+    """
+    source = open_source(Path(path))
+    if source.rows == 0:
+        raise InvalidInputError(f"{path} has no rows")
+    columns = source.schema.names
+    one_of(text_column, columns, f"column of {path}")
+    marks = "entities" if annotations_column is None else one_of(annotations_column, columns, f"column of {path}")
+    found = [
+        _passage(text, marked, row)
+        for row, (text, marked) in enumerate(_rows(source, text_column, marks))
+        if _has_text(text, row, skip_empty=skip_empty)
+    ]
+    if not found:
+        raise InvalidInputError(f"no row of {path} has a text")
+    return found
+
+
+def _rows(source: Source, text_column: str, annotations_column: str) -> Iterator[tuple[Any, Any]]:
+    """Yield each row's text and its annotations, None where the file has no column of them."""
+    annotated = annotations_column in source.schema.names
+    for batch in source.batches(BATCH):
+        texts = batch.column(text_column).to_pylist()
+        marked = batch.column(annotations_column).to_pylist() if annotated else [None] * len(texts)
+        yield from zip(texts, marked, strict=True)
+
+
+def _has_text(text: Any, row: int, *, skip_empty: bool) -> bool:
+    if isinstance(text, str) and text.strip():
+        return True
+    if skip_empty:
+        return False
+    if text is not None and not isinstance(text, str):
+        raise InvalidRowError(row, f"has no text, but {type(text).__name__}")
+    raise InvalidRowError(row, "has no text; leave such rows out with skip_empty=True (--skip-empty)")
+
+
+def _passage(text: str, marked: Any, row: int) -> Passage:
+    if not isinstance(marked, list):
+        return Passage(text)
+    try:
+        return Passage(text, tuple(Span(int(span["start"]), int(span["end"]), str(span["label"])) for span in marked))
+    except (KeyError, TypeError, ValueError):
+        # Whatever was found in its place may be private, so it is not shown.
+        raise InvalidRowError(
+            row, "has a wrong annotation; each must be {start, end, label} with offsets within the text"
+        ) from None

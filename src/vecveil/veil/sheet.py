@@ -1,0 +1,66 @@
+"""The guarantee sheet of a veil at one budget."""
+
+from __future__ import annotations
+
+from vecveil.accounting import BudgetReadings, EuclideanBounds, GuaranteeSheet, PairPromise
+from vecveil.embedders import Fingerprint
+from vecveil.mechanisms import Mechanism
+from vecveil.shapes import NoiseShape
+from vecveil.veil.budget import TypicalLengths
+from vecveil.veil.provenance import Provenance
+
+TYPICAL, UNUSUAL = 50, 95
+"""Percentiles of the contrast pairs that the exact figures are for."""
+
+
+def make_sheet(
+    mechanism: Mechanism,
+    *,
+    shape: NoiseShape,
+    typical: TypicalLengths,
+    provenance: Provenance,
+    model: Fingerprint,
+    grid: str,
+    rounding: float,
+    releases: int,
+) -> GuaranteeSheet:
+    """Return the promise with its distance, its assumptions, its readings and its exact figures."""
+
+    def pair(distance: float, percentile: int) -> PairPromise:
+        return PairPromise.from_profile(
+            mechanism.profile(distance),
+            percentile=percentile,
+            distance=distance,
+            worst_case=mechanism.epsilon * distance,
+            releases=releases,
+        )
+
+    promise = mechanism.guarantee().on_grid(grid)
+    bounds = EuclideanBounds.from_variances(epsilon=mechanism.epsilon, variances=shape.variances)
+    return GuaranteeSheet(
+        guarantee=promise.assuming(*_assumptions(provenance, model, rounding)),
+        readings=BudgetReadings(
+            epsilon=mechanism.epsilon,
+            distance=promise.metric,
+            noise_ratio=mechanism.noise_ratio(typical.signal),
+            pair_loss=mechanism.epsilon * typical.pair,
+        ),
+        euclidean=bounds if type(mechanism).takes_shape else None,
+        median_pair=typical.euclidean_pair,
+        typical=pair(typical.pair, TYPICAL),
+        unusual=pair(typical.high_pair, UNUSUAL),
+    )
+
+
+def _assumptions(provenance: Provenance, model: Fingerprint, rounding: float) -> tuple[str, ...]:
+    learned = "the typical lengths that turn a noise ratio into an epsilon were"
+    if provenance.learner["name"] != "uniform":
+        learned = "the shape, and the typical lengths that turn a noise ratio into an epsilon, were"
+    source = "private texts; that is a release of its own, which the guarantee does not cover"
+    if provenance.public:
+        source = "texts that their owner calls public; the guarantee needs that to be so"
+    return (
+        f"the distance is that of vectors rounded to {rounding:g}, which is done before they get noise",
+        f"the vectors come from {model.model} at revision {model.revision}",
+        f"{learned} learned on {provenance.pairs:,} contrast pairs of {source}",
+    )

@@ -1,0 +1,361 @@
+"""`vecveil audit`, with vectors that need no model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from support.audits import ATTACKS, DEFENSES, RATIOS, TASKS, made_audit
+from support.command_line import CommandLine, check_refusal, listing
+from support.corpora import CITIES, ILLNESSES, TOY_CONCEPT, toml_of, toy_concept, toy_texts, write_vectors
+from support.veils import made_veil
+
+from vecveil.audit import RESULTS, AuditResult, Experiment
+from vecveil.audit.attack_runner import AttackRunner
+from vecveil.cli.audit import attack_table, find_concept, verdict_lines
+from vecveil.concepts import Concept, annotated, entities, patterns, presidio, terms
+from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.veil import Veil
+
+PRIVATE = ILLNESSES + CITIES
+AUDIT = ("audit", "a.veil", "notes.txt", "--out", "out", "--defense", "veil", "--releases", "1")
+BUDGET = ("--noise-ratio", "1")
+
+
+def test_an_audit_writes_results_tables_and_report(audited_once: Path) -> None:
+    names = {path.name for path in (audited_once / "out").iterdir()}
+    assert {"plan.json", "results.json", "examples.json", "report.html", "tables.md", "attacks.csv", "cells"} <= names
+    result = Experiment(audited_once / "out").read(RESULTS, AuditResult)
+    assert [row.setting.defense for row in result.attacks] == ["none", "veil"]
+    assert {row.attack for row in result.attacks} == {"nearest"}
+    assert [row.task for row in result.tasks] == ["neighbors"] * 2
+
+
+def test_the_same_command_goes_on_and_tells_the_verdict(run: CommandLine, audited: Path) -> None:
+    before = listing(audited / "out" / "cells")
+    outcome = run(*AUDIT, *BUDGET, "--examples", "3")
+    assert outcome.code == 0, outcome.err
+    assert listing(audited / "out" / "cells") == before
+    assert "veil, hard-concrete, noise 1: " in outcome.out
+    assert "nearest" in outcome.out
+    assert "concept.toml, which fits the veil" in outcome.err
+    assert "report written to out/report.html" in outcome.err
+    assert not any(word in outcome.out + outcome.err for word in PRIVATE)
+
+
+def test_another_plan_in_the_same_folder_is_refused(run: CommandLine, audited: Path) -> None:
+    before = listing(audited / "out")
+    outcome = run(*AUDIT, "--noise-ratio", "1", "2", "--examples", "3", "--concept", "concept.toml")
+    check_refusal(outcome, "out holds an audit of another plan", "budgets", '"value": 1.0', hidden=PRIVATE)
+    assert listing(audited / "out") == before
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        (("--epsilon", "5", "10", "20"), ["ε = 5", "ε = 10", "ε = 20"]),
+        (("--epsilon", "5", "--epsilon", "10"), ["ε = 5", "ε = 10"]),
+        (("--epsilon=5",), ["ε = 5"]),
+        (("--paper-epsilon", "5", "10"), ["ε = 5 (paper's scale)", "ε = 10 (paper's scale)"]),
+        (("--noise-ratio", "0.5", "1", "--seed", "0", "1"), ["noise 0.5", "noise 1"]),
+        (("--noise-ratio", "0.5", "--epsilon", "9", "--copies", "3"), ["ε = 9", "noise 0.5"]),
+        ((), ["noise 0.5", "noise 1", "noise 2"]),
+    ],
+)
+def test_budgets_are_what_was_asked_for(
+    run: CommandLine, toy_place: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], asked: list[str]
+) -> None:
+    plans = _caught_plans(monkeypatch)
+    run("audit", *options, "a.veil", "notes.txt", "--out", "out")
+    [plan] = plans
+    assert [budget.asked for budget in plan.budgets] == asked
+    assert plan.seeds == ((0, 1) if "--seed" in options else (0,))
+    assert plan.attacks == ("nearest", "averaging,releases=8")
+    assert plan.defenses == ("laplace", "purkayastha", "veil")
+    assert plan.tasks == ("neighbors",)
+
+
+def _caught_plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list that grows with every plan; the command ends as soon as its plan is known."""
+    plans: list[Any] = []
+
+    def caught(plan: Any, *_: Any, **__: Any) -> Any:
+        plans.append(plan)
+        raise KeyboardInterrupt
+
+    # By its module: `vecveil.audit` is also the name of the call.
+    monkeypatch.setattr(import_module("vecveil.audit"), "prepare_audit", caught)
+    return plans
+
+
+def test_the_budget_of_the_veil_is_audited_where_none_is_named(
+    run: CommandLine, toy_place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = _caught_plans(monkeypatch)
+    made_veil(epsilon=7.0).save(toy_place / "kept.veil")
+    run("audit", "kept.veil", "notes.txt", "--out", "out", "--concept", "concept.toml")
+    assert [budget.asked for budget in plans[0].budgets] == ["ε = 7"]
+
+
+def test_options_reach_the_plan(run: CommandLine, toy_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = _caught_plans(monkeypatch)
+    options = "--attack mlc --attack averaging,releases=3 --task neighbors,queries=9 --baseline remove --judge mpnet"
+    more = "--tolerance 0.3 --examples 0 --defense none"
+    run("audit", "a.veil", "notes.txt", "--out", "out", *options.split(), *more.split())
+    [plan] = plans
+    assert plan.attacks == ("mlc", "averaging,releases=3", "nearest")
+    assert (plan.tasks, plan.baselines, plan.defenses) == (("neighbors,queries=9",), ("remove",), ())
+    assert (plan.judge, plan.tolerance, plan.examples) == ("mpnet", 0.3, 0)
+
+
+def test_noise_that_drowns_everything_is_warned_of(run: CommandLine, toy_place: Path) -> None:
+    outcome = run(*AUDIT, "--concept", "concept.toml", "--epsilon", "0.1", "50")
+    assert outcome.code == 0, outcome.err
+    [warning] = [line for line in outcome.err.splitlines() if line.startswith("Warning: ")]
+    assert "the noise is 84.9 times as long as an embedding" in warning
+    assert "paper_epsilon" in warning
+
+
+PAIRS = "sentence1,sentence2,gold\na calm day,we rest,1\n"
+
+REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "negative epsilon": (("--epsilon", "5", "-5"), ("epsilon must be a finite number above zero, got -5.0",)),
+    "no epsilon": (("--epsilon", "0"), ("epsilon must be", "0.0")),
+    "no noise": (("--noise-ratio", "0"), ("noise ratio must be", "0.0")),
+    "too little noise": (("--noise-ratio", "1e-7"), ("released in clear",)),
+    "twice the same": (("--epsilon", "5", "5.0"), ("budgets of an audit must differ, got 'ε = 5' twice",)),
+    "negative seed": (("--seed", "0", "-1"), ("seed must be", "-1")),
+    "tolerance": (("--tolerance", "20"), ("tolerance must lie between 0 and 1, got 20.0",)),
+    "attack": (("--attack", "mcl"), ("unknown attack 'mcl'; did you mean 'mlc'",)),
+    "attack's setting": (("--attack", "mlc,epoch=2"), ("'epoch'; did you mean 'epochs'",)),
+    "prior": (("--attack", "geia:nowhere"), ("there is no prior nowhere",)),
+    "task": (("--task", "neighbours"), ("unknown utility task 'neighbours'; did you mean 'neighbors'",)),
+    "task without file": (("--task", "sts"), ("write sts:FILE",)),
+    "task of no file": (("--task", "sts:none.csv"), ("none.csv",)),
+    "task without columns": (("--task", "sts:pairs.csv"), ("unknown column of pairs.csv 'score'", "gold")),
+    "retrieval without files": (("--task", "retrieval:empty"), ("empty",)),
+    "baseline": (("--baseline", "removal"), ("unknown rewriter 'removal'; did you mean 'remove'",)),
+    "defense": (("--defense", "laplas"), ("unknown defense 'laplas'; did you mean 'laplace'",)),
+    "judge": (("--judge", "mpnett"), ("unknown embedder 'mpnett'; did you mean 'mpnet'",)),
+    "concept": (("--concept", "none.toml"), ("there is no concept file none.toml",)),
+    "concept nowhere": (("--concept", "nowhere.toml"), ("the concept matches nothing in 200 text(s)",)),
+    "column": (("--text-column", "body"), ("unknown column of notes.txt 'body'",)),
+    "a file for a folder": (("--out", "notes.txt"), ("notes.txt is a file",)),
+    "below a file": (("--out", "notes.txt/deep/out"), ("notes.txt/deep/out can't be a folder", "notes.txt is a file")),
+    "folder of someone else": (("--out", "empty"), ("empty holds other things than an audit",)),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_bad_input_ends_in_one_line_and_leaves_nothing(run: CommandLine, toy_place: Path, case: str) -> None:
+    (toy_place / "pairs.csv").write_text(PAIRS)
+    (toy_place / "nowhere.toml").write_text(toml_of(("X", ["absentia"])))
+    (toy_place / "empty").mkdir()
+    (toy_place / "empty" / "readme.txt").write_text("mine")
+    options, named = REFUSALS[case]
+    defense = () if case == "defense" else ("--defense", "veil")
+    concept = () if "--concept" in options else ("--concept", "concept.toml")
+    before = listing(toy_place)
+    outcome = run("audit", "a.veil", "notes.txt", "--out", "out", *defense, *concept, *options)
+    check_refusal(outcome, *named, hidden=PRIVATE)
+    assert listing(toy_place) == before
+
+
+def test_the_concept_must_be_known(run: CommandLine, toy_place: Path) -> None:
+    (toy_place / "concept.toml").unlink()
+    outcome = run(*AUDIT, *BUDGET)
+    check_refusal(outcome, "name what is private with --concept FILE", "no file beside the veil has a concept")
+
+
+def test_too_few_texts_are_counted(run: CommandLine, toy_place: Path) -> None:
+    (toy_place / "notes.txt").write_text("\n".join((toy_place / "notes.txt").read_text().splitlines()[:80]))
+    outcome = run(*AUDIT, *BUDGET, "--concept", "concept.toml")
+    check_refusal(outcome, "needs at least 100 distinct texts", "got 60 among 80", hidden=PRIVATE)
+    assert not (toy_place / "out").exists()
+
+
+def test_ctrl_c_says_where_what_was_computed_is(
+    run: CommandLine, toy_place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AttackRunner, "attack", stop)
+        outcome = run(*AUDIT, *BUDGET, "--concept", "concept.toml")
+    assert outcome.code == 130
+    assert outcome.err.strip() == "Stopped. What was computed is kept in out; repeat the command to go on."
+    # Two probes and a task on unprotected vectors.
+    assert len(list((toy_place / "out" / "cells").iterdir())) == 3
+    check_refusal(run("report", "out"), "out has no results.json: the run in it is not finished")
+    assert run(*AUDIT, *BUDGET, "--concept", "concept.toml").code == 0
+
+
+def test_no_examples_no_texts(run: CommandLine, toy_place: Path) -> None:
+    outcome = run(*AUDIT, *BUDGET, "--concept", "concept.toml", "--examples", "0")
+    assert outcome.code == 0, outcome.err
+    content = b"".join(listing(toy_place / "out").values()).decode()
+    assert not any(word in content for word in PRIVATE)
+
+
+def test_a_concept_of_one_word_is_probed_only(run: CommandLine, toy_place: Path) -> None:
+    (toy_place / "one.toml").write_text(toml_of(("X", ILLNESSES[:1])))
+    notes = [text for text in toy_texts(1000) if ILLNESSES[0] in text or not set(text.split()) & set(PRIVATE)]
+    (toy_place / "notes.txt").write_text("\n".join(notes))
+    known = list(dict.fromkeys([*notes, *map(terms(ILLNESSES[0]).remove, notes)]))
+    write_vectors(toy_place / "known.parquet", known)
+    outcome = run(*AUDIT, *BUDGET, "--concept", "one.toml")
+    assert outcome.code == 0, outcome.err
+    assert "Warning: the concept comes down to 1 sensitive word" in outcome.err
+    result = Experiment(toy_place / "out").read(RESULTS, AuditResult)
+    assert result.attacks == ()
+    assert len(result.probes) == 4
+    assert (toy_place / "out" / "report.html").exists()
+    asked = run(*AUDIT, *BUDGET, "--concept", "one.toml", "--attack", "mlc")
+    check_refusal(asked, "comes down to 1 sensitive word", "'mlc' can't run", hidden=PRIVATE)
+
+
+def test_tables_hold_no_text(audited_once: Path) -> None:
+    files = [*(audited_once / "out").glob("*.csv"), audited_once / "out" / "tables.md"]
+    assert len(files) > 5
+    for path in files:
+        assert not any(word in path.read_text() for word in PRIVATE)
+
+
+def _printed(*shown: Any) -> list[str]:
+    console = Console(file=StringIO(), width=300)
+    for one in shown:
+        console.print(one)
+    written = console.file
+    assert isinstance(written, StringIO)
+    return written.getvalue().splitlines()
+
+
+def test_each_defense_is_a_line_with_every_attack_probe_and_task() -> None:
+    result = made_audit()
+    lines = [line.split() for line in _printed(attack_table(result)) if line.strip()]
+    heading, rows = lines[0], [line for line in lines[1:] if line[0].strip("─")]
+    assert heading[:2] == ["defense", "budget"]
+    for name in (*ATTACKS, *TASKS, "linear", "mlp"):
+        assert name in heading
+    assert len(rows) == 1 + len(DEFENSES) * len(RATIOS)
+    # mlc's leakage comes first: 53 % without a defense.
+    assert rows[0][0] == "none"
+    assert rows[0][1] in {"52%", "53%", "54%"}
+
+
+def test_several_seeds_are_told_apart() -> None:
+    one, several = made_audit(), made_audit(seeds=(0, 3))
+    assert not any("seed" in line for line in _printed(attack_table(one), *verdict_lines(one)))
+    lines = _printed(attack_table(several))
+    assert sum("noise 1, seed 3" in line for line in lines) == len(DEFENSES)
+    assert [line.split()[:3] for line in lines if "none" in line] == [["none", "seed", "0"], ["none", "seed", "3"]]
+    verdicts = _printed(*verdict_lines(several))
+    assert sum(line.startswith("veil, hard-concrete, noise 1, seed 3: ") for line in verdicts) == 1
+
+
+def test_every_verdict_has_its_reasons_below_it() -> None:
+    result = made_audit()
+    lines = _printed(*verdict_lines(result))
+    assert len(lines) == sum(1 + len(verdict.reasons) for verdict in result.verdicts)
+    for verdict in result.verdicts:
+        place = lines.index(f"{verdict.setting.label}, {verdict.setting.asked}: {verdict.outcome}")
+        assert [line.strip() for line in lines[place + 1 :]][: len(verdict.reasons)] == list(verdict.reasons)
+
+
+def test_an_audit_without_attacks_has_a_table_too() -> None:
+    result = replace(made_audit(), attacks=(), verdicts=())
+    assert any("linear probe" in line for line in _printed(attack_table(result)))
+    assert list(verdict_lines(result)) == []
+
+
+def _veil_of(kept: Any) -> Veil:
+    veil = made_veil()
+    return replace(veil, provenance=replace(veil.provenance, concept=dict(kept)))
+
+
+def _find(work: Path, kept: Any, named: Path | None = None) -> Concept:
+    veil = _veil_of(kept)
+    veil.save(work / "a.veil", overwrite=True)
+    return find_concept(Veil.load(work / "a.veil"), Path("a.veil"), named)
+
+
+def test_the_named_file_is_taken_whatever_the_veil_keeps(work: Path) -> None:
+    (work / "any.toml").write_text(toml_of(("X", ["one", "two"])))
+    assert _find(work, {"kind": "terms", "terms": 1}, Path("any.toml")) == terms("one", "two", label="X")
+
+
+def test_a_named_file_that_is_not_there_is_an_error(work: Path) -> None:
+    (work / "concept.toml").write_text(TOY_CONCEPT)
+    with pytest.raises(ArtifactError, match=r"no concept file other\.toml"):
+        _find(work, toy_concept().summary(), Path("other.toml"))
+
+
+@pytest.mark.parametrize(
+    "concept",
+    [
+        toy_concept(),
+        terms(*ILLNESSES),
+        patterns(AGE=r"\d+ years"),
+        entities("PERSON", "GPE"),
+        presidio("PERSON"),
+        annotated("DISEASE"),
+        annotated(),
+    ],
+)
+def test_a_veil_that_holds_its_concept_needs_no_file(work: Path, concept: Concept) -> None:
+    assert _find(work, concept.settings()) == concept
+
+
+@pytest.mark.parametrize("concept", [entities("PERSON", "GPE"), presidio("PERSON", score=0.7)])
+def test_what_a_summary_tells_in_full_needs_no_file(work: Path, concept: Concept) -> None:
+    assert _find(work, concept.summary()) == concept
+
+
+def test_the_one_file_beside_the_veil_that_fits_is_taken(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (work / "concept.toml").write_text(TOY_CONCEPT)
+    (work / "smaller.toml").write_text(toml_of(("ILLNESS", ILLNESSES[:2]), ("CITY", CITIES)))
+    (work / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (work / "broken.toml").write_text("[[part")
+    (work / "folder.toml").mkdir()
+    assert _find(work, toy_concept().summary()) == toy_concept()
+    said = capsys.readouterr()
+    assert "concept.toml, which fits the veil; name another with --concept" in said.err
+    assert said.out == ""
+    assert not any(word in said.err for word in ILLNESSES)
+
+
+def test_a_file_in_the_working_folder_is_found_too(work: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    (work / "concept.toml").write_text(TOY_CONCEPT)
+    elsewhere = tmp_path_factory.mktemp("veils")
+    veil = _veil_of(toy_concept().summary())
+    veil.save(elsewhere / "a.veil")
+    assert find_concept(veil, elsewhere / "a.veil", None) == toy_concept()
+
+
+def test_one_file_is_not_taken_for_two_on_a_roundabout_way(work: Path) -> None:
+    (work / "concept.toml").write_text(TOY_CONCEPT)
+    (work / "deep").mkdir()
+    veil = _veil_of(toy_concept().summary())
+    veil.save(work / "a.veil")
+    assert find_concept(veil, Path("deep/../a.veil"), None) == toy_concept()
+    assert find_concept(veil, Path(f"../{work.name}/a.veil"), None) == toy_concept()
+
+
+def test_two_files_that_fit_are_both_left(work: Path) -> None:
+    (work / "one.toml").write_text(TOY_CONCEPT)
+    (work / "two.toml").write_text(toml_of(("A", "abcd"), ("B", "ef")))
+    with pytest.raises(InvalidInputError, match=r"--concept FILE.*several files .* fit it \(one\.toml, two\.toml\)"):
+        _find(work, toy_concept().summary())
+
+
+@pytest.mark.parametrize("kept", [{"kind": "terms", "terms": 3}, {"kind": "annotated", "labels": 0}, {"kind": "odd"}])
+def test_without_a_file_that_fits_one_must_be_named(work: Path, kept: Any) -> None:
+    (work / "concept.toml").write_text(TOY_CONCEPT)
+    with pytest.raises(InvalidInputError, match=r"private with --concept FILE: .* no file beside the veil has"):
+        _find(work, kept)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.audits import RATIOS, made_audit
+from support.command_line import CommandLine, check_refusal, listing
+
+from vecveil.cli.demo import compare_with_noise, write_picture
+
+
+def test_the_veil_is_compared_with_plain_noise_at_every_budget() -> None:
+    lines = compare_with_noise(made_audit()).splitlines()
+    assert [line.partition(":")[0] for line in lines] == [f"noise {ratio:g}" for ratio in RATIOS]
+    for line in lines:
+        assert ("reads about as much behind" in line) == (" as behind plain Laplace noise" in line)
+        assert "neighbors kept" in line
+    assert "mlc reads less behind the learned shape than behind plain Laplace noise" in lines[3]
+
+
+def test_a_picture_of_the_table_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    write_picture(made_audit(), tmp_path / "table.svg")
+    drawing = (tmp_path / "table.svg").read_text(encoding="utf-8")
+    assert drawing.startswith("<svg")
+    assert "laplace" in drawing
+    assert "url(http" not in drawing
+    assert "@font-face" not in drawing
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--picture", "mine/thesis.svg"), ("mine/thesis.svg exists already",)),
+        (("--out", "mine"), ("mine exists already and holds no demo",)),
+        (("--texts", "20"), ("20", "300")),
+    ],
+)
+def test_what_is_not_a_demo_is_never_replaced(
+    run: CommandLine, work: Path, options: tuple[str, ...], named: tuple[str, ...]
+) -> None:
+    (work / "mine").mkdir()
+    (work / "mine" / "thesis.svg").write_text("years of it")
+    before = listing(work)
+    check_refusal(run("demo", *options), *named)
+    assert listing(work) == before

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from pathlib import Path
+from stat import S_IMODE
+
+import pytest
+from support.stores import FaissPlace, failing
+from support.veils import unit_vectors
+
+from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.migrate import migrate, swap
+from vecveil.migrate.faiss.shadow import UnfinishedShadow
+from vecveil.veil import Guard
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> FaissPlace:
+    (tmp_path / "store").mkdir()
+    return FaissPlace(where=f"faiss:{tmp_path / 'store'}")
+
+
+def test_a_stop_before_a_finished_shadow_is_tidied_up_leaves_it_whole(
+    place: FaissPlace, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.fill("notes", unit_vectors(3))
+    with monkeypatch.context() as patch:
+        patch.setattr(UnfinishedShadow, "remove", failing(UnfinishedShadow.remove, after=0))
+        with place.opened() as store, pytest.raises(KeyboardInterrupt):
+            migrate(store, guard)
+    assert len([*place.folder.iterdir()]) == 4
+    with place.opened() as store:
+        assert migrate(store, guard).resumed == 3
+    found = sorted(path.name for path in place.folder.iterdir())
+    assert found == ["notes", "notes-vecveil", "notes-vecveil.vecveil.json"]
+
+
+def test_two_migrations_at_once_keep_each_others_rows(place: FaissPlace) -> None:
+    place.fill("notes", unit_vectors(6))
+    with place.opened() as one, place.opened() as other:
+        (first, second) = one.read_batches("notes", 3)
+        one.create_shadow({"left_out": [], "keep_texts": False})
+        assert other.find_present(first.ids) == set()
+        one.append(first)
+        other.append(second)
+        assert one.count("notes-vecveil") == 6
+
+
+def test_an_unfinished_shadow_is_private_and_a_damaged_one_is_named(place: FaissPlace) -> None:
+    place.fill("notes", unit_vectors(3))
+    with place.opened() as store:
+        store.create_shadow({"left_out": [], "keep_texts": False})
+        path = place.folder / "notes-vecveil.unfinished"
+        # What waits is for the owner's eyes, as the index may be.
+        assert S_IMODE(path.stat().st_mode) == 0o600
+        store.append(next(store.read_batches("notes", 3)))
+        assert store.list_names() == ["notes"]
+        path.write_bytes(path.read_bytes()[:40])
+        with pytest.raises(ArtifactError, match=r"notes-vecveil\.unfinished is damaged"):
+            store.count("notes-vecveil")
+
+
+def test_what_stands_beside_an_index_is_left_alone(place: FaissPlace, guard: Guard) -> None:
+    place.fill("notes", unit_vectors(3))
+    (place.folder / "notes.json").write_text('{"0": "first"}', encoding="utf-8")
+    with place.opened() as store:
+        migrate(store, guard)
+        swap(store, guard)
+        assert store.columns == {}
+        assert [*store.list_names()] == ["notes", "notes-before-vecveil"]
+    assert (place.folder / "notes.json").read_text(encoding="utf-8") == '{"0": "first"}'
+
+
+@pytest.mark.parametrize("name", ["notes.vecveil.json", "notes-vecveil.vecveil.json"])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00 no text", b'{"0": "first"}'])
+def test_a_file_of_someone_else_is_no_note_and_not_overwritten(
+    place: FaissPlace, guard: Guard, name: str, content: bytes
+) -> None:
+    place.fill("notes", unit_vectors(3))
+    (place.folder / name).write_bytes(content)
+    with place.opened() as store:
+        with pytest.raises(InvalidInputError, match=f"{name} is not from here"):
+            migrate(store, guard)
+        assert store.read_mark("notes") is None
+    assert sorted(path.name for path in place.folder.iterdir()) == sorted(["notes", name])
+    assert (place.folder / name).read_bytes() == content
+
+
+def test_a_shadow_is_not_made_over_a_file_of_someone_else(place: FaissPlace) -> None:
+    place.fill("notes", unit_vectors(3))
+    (place.folder / "notes-vecveil.vecveil.json").write_bytes(b"\xff")
+    with place.opened() as store, pytest.raises(InvalidInputError, match="is not from here"):
+        store.create_shadow({"left_out": [], "keep_texts": False})
+
+
+def test_a_note_is_the_mark_of_one_index_only(place: FaissPlace, guard: Guard) -> None:
+    place.fill("notes", unit_vectors(3))
+    with place.opened() as store:
+        migrate(store, guard)
+        swap(store, guard)
+    # Someone puts a clean index in its place.
+    place.fill("other", unit_vectors(4))
+    (place.folder / "other").replace(place.folder / "notes")
+    with place.opened() as store:
+        assert store.read_mark("notes") is None

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.veils import made_veil
+
+from vecveil.shapes import NoiseShape
+
+
+def test_readings_and_exact_figures_are_for_the_typical_pair_and_an_unusual_one() -> None:
+    veil = made_veil()
+    sheet = veil.guarantee(epsilon=8.0)
+    assert sheet.readings.pair_loss == pytest.approx(8.0 * veil.typical.pair)
+    assert (sheet.typical.share, sheet.typical.distance) == (50, veil.typical.pair)
+    assert (sheet.unusual.share, sheet.unusual.distance) == (95, veil.typical.high_pair)
+    assert sheet.unusual.worst_case == pytest.approx(8.0 * veil.typical.high_pair)
+    assert sheet.median_pair == veil.typical.euclidean_pair
+
+
+def test_bounds_in_euclidean_distance_are_given_where_the_guarantee_is_in_another() -> None:
+    assert made_veil().guarantee(epsilon=8.0).euclidean is not None
+    flat = made_veil(mechanism="laplace", shape=NoiseShape(variances=np.ones(8)))
+    assert flat.guarantee(epsilon=8.0).euclidean is None
+
+
+def test_assumptions_name_the_rounding_the_model_and_what_was_learned_from_what() -> None:
+    veil = made_veil()
+    text = str(veil.guarantee(epsilon=8.0))
+    assert "vectors rounded to 0.000976562, which is done before they get noise" in text
+    assert "words at revision 1" in text
+    assert "the shape, and the typical lengths" in text
+    assert "of private texts; that is a release of its own" in text
+    uniform = replace(veil, provenance=replace(veil.provenance, learner={"name": "uniform"}, public=True))
+    assert "the shape, and" not in str(uniform.guarantee(epsilon=8.0))
+    assert "their owner calls public" in str(uniform.guarantee(epsilon=8.0))
+
+
+@pytest.mark.parametrize("grid", ["float32", "float16", "int8"])
+def test_the_grid_stands_in_the_guarantee(grid: str) -> None:
+    assert str(made_veil().grid_at(8.0, grid)) in str(made_veil().guarantee(epsilon=8.0, grid=grid))
+
+
+def test_more_releases_promise_less() -> None:
+    once, often = (made_veil().guarantee(epsilon=2.0, releases=releases).typical for releases in (1, 4))
+    assert once != often
