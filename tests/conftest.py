@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine
 from support.tiny_model import write_tiny_model
 from support.veils import PRIVATE_WORD
-
 from vecveil.concepts import terms
 from vecveil.veil import learn
 

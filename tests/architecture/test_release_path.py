@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.embedders import WordEmbedder
 from support.veils import made_veil, unit_vectors
-
 from vecveil.audit.defenses import Veiled
 from vecveil.concepts import Passage
 from vecveil.core.arrays import Embeddings

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support.spacy_pipeline import write_pipeline
 from support.token_classifier import write_token_classifier
-
 from vecveil.concepts.concept import Concept
 from vecveil.concepts.passage import Passage, Span
 from vecveil.concepts.terms import Terms

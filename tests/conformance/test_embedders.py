@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from langchain_core.embeddings.fake import DeterministicFakeEmbedding
 from pyarrow import parquet
+
 from support.embedding_server import EmbeddingServer
 from support.tiny_model import write_tiny_model
-
 from vecveil.core.arrays import Embeddings
 from vecveil.embedders import EMBEDDERS, Embedder, Fingerprint, resolve_embedder
 from vecveil.testing.embedders import SENTENCES, check_embedder

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+
 from support.mteb_tasks import SharedWordsSTS, TopicClustering, TopicRetrieval, loaded
 from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
-
 from vecveil.testing.tasks import WordEncoder, check_task
 from vecveil.utility import UTILITY_TASKS, Encoder, Neighbors, Protected, Retrieval, Sts, TaskScores, UtilityTask
 from vecveil.utility.mteb import Mteb

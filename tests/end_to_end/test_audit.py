@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.corpora import CITIES, ILLNESSES, QUICK, TOY_CONCEPT, toy_texts, write_toy_place
-
 from vecveil.attacks.training import one_thread
 from vecveil.audit import RESULTS, AuditResult, Experiment
 

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.tiny_model import write_tiny_model
 from support.veils import PRIVATE_WORD, unit_vectors
-
 from vecveil.files.vectors import to_vector_column
 
 CALM, ILL = "All was calm today.", f"One had {PRIVATE_WORD} today."

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
-
 from vecveil import samples
 from vecveil.attacks import mlc
 from vecveil.attacks.training import Schedule

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.command_line import finished, start
 from support.veils import made_veil, unit_vectors
-
 from vecveil.core.key import Key
 from vecveil.files.key_file import write_key
 from vecveil.files.vectors import to_vector_column

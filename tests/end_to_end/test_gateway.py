@@ -17,12 +17,12 @@ import pytest
 import schemathesis
 from langchain_openai import OpenAIEmbeddings
 from pydantic import SecretStr
+
 from support.command_line import finished
 from support.embedding_server import EmbeddingServer
 from support.gateways import MODEL, gateway_veil, log_lines, running_gateway
 from support.guards import named_guard
 from support.veils import PRIVATE_WORD
-
 from vecveil.embedders import resolve_embedder
 from vecveil.ledger import open_ledger
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
 from support.audit_examples import hostile_example, made_examples
 from support.audits import UNDEFENDED, VEIL, attack_row, made_audit, probe_row, setting, task_row
-
 from vecveil.audit.results import AuditResult, Setting
 from vecveil.reports import write_report
 

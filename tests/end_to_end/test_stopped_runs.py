@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.command_line import check_refusal, finished, listing, start
 from support.veils import made_veil, unit_vectors
-
 from vecveil.files.vectors import to_vector_column
 
 ROWS = 400

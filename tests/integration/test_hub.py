@@ -15,9 +15,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+
 from support.fake_hub import COMMIT, FakeHub
 from support.tiny_model import write_tiny_model
-
 from vecveil.core.errors import MissingExtraError
 from vecveil.core.hub import find_snapshot
 

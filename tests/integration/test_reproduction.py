@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.benchmark import write_benchmark
-from support.command_line import CommandLine
 
 from reproduction import EXPERIMENTS, QUICK, Lab
 from reproduction.__main__ import reproduce
 from reproduction.datasets import DATASETS, Sizes
 from reproduction.defenses import DefenseName
 from reproduction.pii_baselines import REWRITERS
+from support.benchmark import write_benchmark
+from support.command_line import CommandLine
 from vecveil.cli import main
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import CommandLine
 
+from support.command_line import CommandLine
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.randomness import RandomRows
 from vecveil.mechanisms import MECHANISMS

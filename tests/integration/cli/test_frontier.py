@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine, listing
 from support.corpora import CITIES, ILLNESSES, QUICK, write_toy_place
 

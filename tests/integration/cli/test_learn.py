@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine
 from support.corpora import QUICK, write_toy_place
-
 from vecveil.veil import Veil
 
 EMBEDDER = ("--embedder", "precomputed:known.parquet@words")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from support.command_line import CommandLine, check_refusal
 from support.postgres import PostgresServer
 from unit.cli.test_ledger import *  # noqa: F403
-
 from vecveil.ledger import open_ledger
 
 

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 import ray
 from pyspark.sql import SparkSession
+
 from support.command_line import CommandLine, check_refusal
 from support.guards import named_guard
 from support.veils import unit_vectors
-
 from vecveil.core.errors import InvalidInputError
 from vecveil.integrations import ray as on_ray
 from vecveil.integrations import spark as on_spark

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+
 from support.ledgers import fresh, made_charge, names, tamper
 from support.postgres import USER, PostgresServer, run_sql
-
 from vecveil.core.errors import ArtifactError, BudgetExceededError, InvalidInputError
 from vecveil.ledger import open_ledger
 

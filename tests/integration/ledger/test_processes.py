@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+
 from support.ledgers import made_charge, names, outputs, start_python
 from support.postgres import PostgresServer
-
 from vecveil.ledger import Ledger, new_run, open_ledger
 
 WRITERS = 6

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from support.pgvector import running_pgvector
 from support.postgres import PostgresServer, run_sql
 from support.store_fixtures import *  # noqa: F403

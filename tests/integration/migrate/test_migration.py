@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from support.migrations import migrated, require_protected
 from support.stores import PLACES, Place, make_place
-
 from vecveil.core.arrays import Embeddings
 from vecveil.ledger import new_run, open_ledger
 from vecveil.veil import Guard

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.veils import made_veil
 
+from support.veils import made_veil
 from vecveil.accounting import BudgetReadings, paper_noise_ratio
 from vecveil.core.errors import InvalidInputError
 from vecveil.shapes import NoiseShape

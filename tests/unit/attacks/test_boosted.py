@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.corpora import toy_audit, toy_plan
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from support.corpora import toy_audit, toy_plan
 from vecveil.attacks import Sample
 from vecveil.attacks.boosted import Boosted, TrainedBoosted, TreeFeatures
 from vecveil.audit.experiment import Experiment

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from support.travel_notes import leakage, travel_notes
 
+from support.travel_notes import leakage, travel_notes
 from vecveil.attacks import Sample
 from vecveil.attacks.geia import Geia
 from vecveil.attacks.generation.generator import TrainedGenerator

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+
 from support.embedders import WordEmbedder
 from support.travel_notes import leakage, travel_notes
-
 from vecveil.attacks.generation.corrector import TrainedVec2Text
 from vecveil.attacks.vec2text import Vec2Text
 from vecveil.core.errors import InvalidInputError

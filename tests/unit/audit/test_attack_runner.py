@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from support.corpora import CITIES, ILLNESSES, QUICK, toy_concept, toy_corpus
 from support.embedders import WordEmbedder
 from support.veils import made_veil
-
 from vecveil.attacks import ProbeScore, Recovery, Sample
 from vecveil.attacks.averaging import Averaging
 from vecveil.attacks.mlc import Mlc

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+
 from support.command_line import listing
 from support.corpora import CITIES, FILLERS, ILLNESSES, QUICK, toy_audit, toy_concept, toy_corpus, toy_plan, toy_texts
 from support.embedders import WordEmbedder
 from support.veils import made_veil, rotated_shape
-
 from vecveil.attacks.generation.prior import Prior
 from vecveil.attacks.mlc import Mlc
 from vecveil.audit import Audit, AuditPlan, AuditResult, Cell, Example, Experiment, Setting, prepare_audit

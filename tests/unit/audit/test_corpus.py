@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from support.concepts import CountingTerms
 from support.corpora import CITIES, ILLNESSES, toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
-
 from vecveil.audit import corpus as corpus_module
 from vecveil.audit.corpus import AuditCorpus, group_near_copies
 from vecveil.audit.embedding import MemoizedEmbedder

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from support.corpora import ILLNESSES, toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
 from support.veils import made_veil, rotated_shape, unit_vectors
-
 from vecveil.audit.defenses import Rewritten, Undefended, Veiled, make_veil, uniform_shape
 from vecveil.audit.embedding import MemoizedEmbedder
 from vecveil.concepts import Passage, Span, annotated, words

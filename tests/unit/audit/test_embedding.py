@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil
-
 from vecveil.audit.defenses import Undefended, Veiled
 from vecveil.audit.embedding import DefendedEncoder, MemoizedEmbedder
 from vecveil.core.errors import InvalidInputError

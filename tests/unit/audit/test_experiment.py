@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from filelock import FileLock
+
 from support.audit_examples import made_examples
 from support.audits import made_audit
 from support.command_line import listing, start_python
-
 from vecveil.audit.experiment import CELLS, CHECKPOINTS, Cell, Experiment, to_json
 from vecveil.audit.results import AuditResult, Estimate, Example
 from vecveil.core.errors import ArtifactError, InvalidInputError

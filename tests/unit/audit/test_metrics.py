@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from support.veils import unit_vectors
 
+from support.veils import unit_vectors
 from vecveil.attacks import Recovery, Sample
 from vecveil.audit.metrics import Reading, mitigation, ratio, tradeoff_rate
 from vecveil.audit.results import Estimate

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support.command_line import CommandLine, listing
 from support.corpora import ILLNESSES, QUICK, toy_concept, toy_texts, write_toy_place
 from support.embedders import WordEmbedder
 from support.veils import made_veil
-
 from vecveil.audit import AuditPlan, AuditResult, Experiment, audit, default_budgets, with_default_attacks
 from vecveil.core.errors import InvalidInputError, VecveilError
 from vecveil.veil import Veil, learn

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+
 from support.tasks import DOCUMENTS, JUDGMENTS, QUERIES
 from support.veils import PRIVATE_WORD
-
 from vecveil.audit.task_files import BeirFolder, TaskTable
 from vecveil.core.errors import InvalidInputError, UnknownNameError, VecveilWarning
 

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+
 from support.mteb_tasks import SharedWordsSTS, loaded
 from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
-
 from vecveil.audit import tasks
 from vecveil.audit.tasks import build_task
 from vecveil.core.errors import InvalidInputError, UnknownNameError

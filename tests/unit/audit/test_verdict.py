@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from support.audits import UNDEFENDED, VEIL, attack_row, probe_row, setting
 from support.corpora import QUICK, toy_audit, toy_plan
-
 from vecveil.audit import AttackRow, Estimate, Experiment, ProbeRow, Setting, Verdict
 from vecveil.audit.verdict import reach_verdicts
 

@@ -5,8 +5,8 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from support.corpora import write_toy_place
 
+from support.corpora import write_toy_place
 from vecveil.cli.main import commands
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+
 from support.audits import ATTACKS, DEFENSES, RATIOS, TASKS, made_audit
 from support.command_line import CommandLine, check_refusal, listing
 from support.corpora import CITIES, ILLNESSES, TOY_CONCEPT, toml_of, toy_concept, toy_texts, write_vectors
 from support.veils import made_veil
-
 from vecveil.audit import RESULTS, AuditResult, Experiment
 from vecveil.audit.attack_runner import AttackRunner
 from vecveil.cli.audit import attack_table, find_concept, verdict_lines

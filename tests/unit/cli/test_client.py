@@ -3,7 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.command_line import CommandLine, check_refusal, listing
-
 from vecveil.service.clients import Client, hash_key, read_clients
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal, listing
 from support.veils import PRIVATE_WORD
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.audits import RATIOS, made_audit
 from support.command_line import CommandLine, check_refusal, listing
-
 from vecveil.cli.demo import compare_with_noise, write_picture
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal
 
 EMBEDDER = ("--embedder", "precomputed:known.parquet@words")

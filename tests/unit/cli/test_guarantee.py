@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from support.command_line import CommandLine, check_refusal
 from support.embedders import DIMENSIONS
 from support.veils import made_veil
-
 from vecveil.shapes import NoiseShape
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal, listing
 from support.veils import PRIVATE_WORD
-
 from vecveil.veil import Veil
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.command_line import CommandLine, check_refusal, listing
 from support.ledgers import fresh, made_charge, names, shape_charge, tamper
-
 from vecveil.ledger import Charge, open_ledger
 
 RUN = "0123456789abcdef" * 2

@@ -6,9 +6,9 @@ import warnings
 
 import click
 import pytest
-from support.command_line import CommandLine, check_refusal, finished, start
 
 import vecveil
+from support.command_line import CommandLine, check_refusal, finished, start
 from vecveil.cli.main import SUMMARIES, commands
 from vecveil.cli.show import show
 from vecveil.core.errors import ArtifactError, VecveilWarning

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal, listing
 from support.guards import named_guard
 from support.stores import LancePlace, text_of
 from support.veils import PRIVATE_WORD
-
 from vecveil.veil import Guard
 
 ROWS = 12

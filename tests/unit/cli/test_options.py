@@ -5,8 +5,8 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from support.veils import made_veil
 
+from support.veils import made_veil
 from vecveil.cli.options import (
     NumbersCommand,
     NumbersOption,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from support.embedders import WordEmbedder
 from support.travel_notes import travel_notes
-
 from vecveil.attacks.generation.prior import load_prior
 from vecveil.cli.main import commands
 from vecveil.cli.prior import prior

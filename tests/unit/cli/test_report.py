@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal
 from support.corpora import CITIES, ILLNESSES
-
 from vecveil.audit import EXAMPLES, Example, Experiment
 
 PRIVATE = ILLNESSES + CITIES

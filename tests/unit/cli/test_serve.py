@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal, finished, listing, start
 from support.gateways import gateway_veil
-
 from vecveil.core.key import Key
 from vecveil.files.key_file import read_key, write_key
 from vecveil.service.gateway import Gateway

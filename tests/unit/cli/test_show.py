@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine, check_refusal
 from support.veils import made_veil, rotated_shape
 

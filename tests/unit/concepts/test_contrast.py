@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import pytest
-from support.concepts import CountingTerms
 
+from support.concepts import CountingTerms
 from vecveil.concepts.annotated import Annotated
 from vecveil.concepts.content_words import ContentWords
 from vecveil.concepts.contrast import ContrastSet, contrast_set

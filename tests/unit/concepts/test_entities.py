@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.spacy_pipeline import write_pipeline
 
+from support.spacy_pipeline import write_pipeline
 from vecveil.concepts.entities import Entities, _list_unneeded, load_pipeline
 from vecveil.concepts.passage import Passage, Span
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.token_classifier import write_token_classifier
 
+from support.token_classifier import write_token_classifier
 from vecveil.concepts.passage import Passage, Span
 from vecveil.concepts.token_classification import TokenClassification
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError

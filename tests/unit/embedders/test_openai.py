@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.embedding_server import EmbeddingServer
 
+from support.embedding_server import EmbeddingServer
 from vecveil.core.errors import EndpointError, InvalidInputError, MissingExtraError
 from vecveil.embedders import OpenAIEmbedder
 from vecveil.embedders.openai import from_spec

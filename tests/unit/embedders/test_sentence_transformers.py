@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
-from support.tiny_model import write_tiny_model
 
+from support.tiny_model import write_tiny_model
 from vecveil.core.errors import InvalidInputError
 from vecveil.embedders import SentenceTransformersEmbedder
 from vecveil.embedders.sentence_model import digest_folder

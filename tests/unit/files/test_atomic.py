@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.command_line import listing
 
+from support.command_line import listing
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.files.atomic import atomic_file, atomic_folder
 

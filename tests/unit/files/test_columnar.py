@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.veils import unit_vectors
 
+from support.veils import unit_vectors
 from vecveil.core.errors import ArtifactError, VecveilError
 from vecveil.files import open_source
 from vecveil.files.vectors import to_vector_column

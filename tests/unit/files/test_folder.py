@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.command_line import listing
 
+from support.command_line import listing
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.files import Artifact, read_artifact, write_artifact

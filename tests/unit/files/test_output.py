@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.command_line import listing
 from support.veils import unit_vectors
-
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError, VecveilError
 from vecveil.files import ResumableOutput
 from vecveil.files.vectors import to_vector_column

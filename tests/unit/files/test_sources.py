@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.veils import PRIVATE_WORD
 
+from support.veils import PRIVATE_WORD
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError, VecveilError
 from vecveil.files import open_source
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.veils import PRIVATE_WORD
 
+from support.veils import PRIVATE_WORD
 from vecveil.core.errors import ArtifactError
 from vecveil.files import open_source
 from vecveil.files.textual import PIECE

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.veils import unit_vectors
 
+from support.veils import unit_vectors
 from vecveil.core.errors import InvalidInputError
 from vecveil.files.vectors import holds_annotations, is_vector_type, read_vectors, to_vector_column
 

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.veils import unit_vectors
 
+from support.veils import unit_vectors
 from vecveil.files.vectors import to_vector_column
 from vecveil.files.writers import BackgroundWriter
 

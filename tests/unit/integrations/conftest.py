@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.guards import named_guard
 
+from support.guards import named_guard
 from vecveil.veil import Guard
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from chromadb.config import Settings
 from chromadb.utils.embedding_functions import config_to_embedding_function
-from support.guards import TEXTS, secret_of
 
+from support.guards import TEXTS, secret_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.integrations.chroma import VeiledEmbeddingFunction
 from vecveil.veil import Guard

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.veils import unit_vectors
 
+from support.veils import unit_vectors
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.files.vectors import to_vector_column

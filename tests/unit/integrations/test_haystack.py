@@ -5,8 +5,8 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from support.guards import TEXTS, secret_of
 
+from support.guards import TEXTS, secret_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.integrations.haystack import VeiledDocumentEmbedder, VeiledTextEmbedder
 from vecveil.veil import Guard

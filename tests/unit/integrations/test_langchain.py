@@ -9,8 +9,8 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
-from support.guards import TEXTS
 
+from support.guards import TEXTS
 from vecveil.core.errors import EmbedderMismatchError
 from vecveil.integrations.langchain import VeiledEmbeddings
 from vecveil.ledger import open_ledger

@@ -9,8 +9,8 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.ingestion import IngestionCache, IngestionPipeline
 from llama_index.core.schema import Document, TextNode
-from support.guards import TEXTS, secret_of
 
+from support.guards import TEXTS, secret_of
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.embedders import Embedder
 from vecveil.integrations.llama_index import VeiledEmbedding, VeilNodes

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+
 from support.guards import TEXTS
 from support.mteb_tasks import SharedWordsSTS, loaded
-
 from vecveil.integrations.mteb import VeiledEncoder
 from vecveil.utility.mteb import import_mteb
 from vecveil.veil import Guard

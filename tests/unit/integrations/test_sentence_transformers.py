@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
+
 from support.embedders import WordEmbedder
 from support.guards import TEXTS, named_guard, secret_of
 from support.tiny_model import write_tiny_model
 from support.veils import made_veil
-
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.integrations.sentence_transformers import KEY_VARIABLE, VeilModule, load_veiled, veil_model
 from vecveil.ledger import open_ledger

@@ -6,9 +6,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
+
 from support.guards import TEXTS
 from support.veils import unit_vectors
-
 from vecveil.core.errors import InvalidInputError
 from vecveil.integrations.sklearn import VeilTransformer
 from vecveil.veil import Guard

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.ledgers import made_charge, shape_charge
 
+from support.ledgers import made_charge, shape_charge
 from vecveil.core.errors import InvalidInputError
 from vecveil.ledger import new_run
 

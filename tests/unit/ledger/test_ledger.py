@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 
 import pytest
-from support.ledgers import fresh, held, made_charge, names, shape_charge, tamper
 
+from support.ledgers import fresh, held, made_charge, names, shape_charge, tamper
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.ledger import Charge, Ledger, Totals, open_ledger
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import pytest
-from support.ledgers import fresh, made_charge, names
 
+from support.ledgers import fresh, made_charge, names
 from vecveil.core.errors import BudgetExceededError, InvalidInputError
 from vecveil.ledger import Ledger, Totals, open_ledger
 

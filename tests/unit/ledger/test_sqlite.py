@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+
 from support.command_line import listing
 from support.ledgers import fresh, made_charge, names, outputs, start_python
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.ledger import Ledger, open_ledger
 

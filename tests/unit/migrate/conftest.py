@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.store_fixtures import *  # noqa: F403
 from support.stores import PLACES, Place, make_place
 

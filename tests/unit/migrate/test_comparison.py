@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.stores import Place
 from support.veils import unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError, InvalidRowError, VecveilWarning
 from vecveil.migrate import compare, migrate, read_queries

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from chromadb.api.models.Collection import Collection
+
 from support.stores import ChromaPlace, Place, failing, make_place
 from support.veils import unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import Backup, Swap, find_backup, migrate, swap

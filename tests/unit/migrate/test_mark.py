@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from support.guards import secret_of
 
+from support.guards import secret_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate.mark import format_mark, parse_mark, require_same_mark
 from vecveil.migrate.protection import make_mark

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from support.migrations import migrated, require_protected
 from support.stores import Place, failing, vectors_in
 from support.veils import PRIVATE_WORD, made_veil, rotated_shape, unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key

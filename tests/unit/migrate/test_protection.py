@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from support.embedders import WordEmbedder
 from support.veils import unit_vectors
-
 from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError
 from vecveil.core.progress import silent
 from vecveil.ledger import new_run, open_ledger

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.veils import unit_vectors
 
+from support.veils import unit_vectors
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate import Batch
 from vecveil.migrate.store import stack_vectors

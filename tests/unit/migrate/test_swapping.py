@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from chromadb.api.models.Collection import Collection
 from qdrant_client import QdrantClient
+
 from support.stores import Place, failing
 from support.veils import unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate import Backup, Swap, drop_backup, migrate, swap

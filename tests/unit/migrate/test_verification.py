@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from support.stores import LancePlace, Place
 from support.veils import unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate import migrate, swap

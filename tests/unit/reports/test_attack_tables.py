@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.audits import UNDEFENDED, made_audit
 
+from support.audits import UNDEFENDED, made_audit
 from vecveil.audit.results import AuditResult
 from vecveil.reports.attack_tables import matrix, probes_matrix
 from vecveil.reports.conditions import Condition

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from support.audits import UNDEFENDED, VEIL, made_audit, setting
-
 from vecveil.reports.budget_table import budgets_table, glance_cells, setting_cells
 from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import Summary

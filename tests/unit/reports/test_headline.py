@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.audits import VEIL, made_audit, setting
 
+from support.audits import VEIL, made_audit, setting
 from vecveil.audit.results import AuditResult, Outcome
 from vecveil.reports.combined_verdict import CombinedVerdict, combine_verdicts
 from vecveil.reports.conditions import Condition

@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
 from support.audit_examples import HOSTILE, hostile_example, made_examples
 from support.audits import made_audit
-
 from vecveil.audit.results import AuditResult
 from vecveil.core.errors import MissingExtraError
 from vecveil.reports import render_report, write_report

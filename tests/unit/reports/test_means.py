@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.audits import UNDEFENDED, attack_row, estimate, probe_row
 
+from support.audits import UNDEFENDED, attack_row, estimate, probe_row
 from vecveil.audit.results import Estimate
 from vecveil.reports.means import mean_and_range, mean_attack, mean_estimate, mean_present, mean_probe
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.audits import made_audit
 
+from support.audits import made_audit
 from vecveil.audit.results import AuditResult
 from vecveil.core.errors import ArtifactError
 from vecveil.reports import write_tables

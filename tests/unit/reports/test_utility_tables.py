@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.audits import UNDEFENDED, VEIL, attack_row, made_audit, setting, task_row
 
+from support.audits import UNDEFENDED, VEIL, attack_row, made_audit, setting, task_row
 from vecveil.audit.results import AuditResult
 from vecveil.reports.summary import Summary
 from vecveil.reports.table import Table

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from support.audit_verdicts import blind
 from support.audits import made_audit
-
 from vecveil.reports.combined_verdict import combine_verdicts
 from vecveil.reports.summary import Summary
 from vecveil.reports.verdict_tables import control_table, judgments_table

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from support.benchmark import toy_entities, write_benchmark
 
 from reproduction import (
     QUICK,
@@ -18,6 +17,7 @@ from reproduction import (
     white_box,
 )
 from reproduction.datasets import Sizes
+from support.benchmark import toy_entities, write_benchmark
 from vecveil.concepts.rewriting import REWRITERS
 from vecveil.embedders.registry import EMBEDDERS
 from vecveil.shapes.hard_concrete import HardConcrete

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from support.benchmark import write_benchmark
-from support.command_line import CommandLine
 
 from reproduction import EXPERIMENTS
 from reproduction.__main__ import reproduce
+from support.benchmark import write_benchmark
+from support.command_line import CommandLine
 from vecveil.cli import main
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.benchmark import sentences, write_benchmark
 
 from reproduction.datasets import DATASETS, Sizes
+from support.benchmark import sentences, write_benchmark
 from vecveil.core.errors import InvalidInputError
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import benchmark
-from support.benchmark import TOY_DIMENSIONS
 
 from reproduction import EXPERIMENTS, Lab, PaperResult, case_study
 from reproduction.pii_baselines import REWRITERS, rates_of
 from reproduction.published import read_published
 from reproduction.result import row_of
 from reproduction.similar_tokens import kinds_of
+from support import benchmark
+from support.benchmark import TOY_DIMENSIONS
 from vecveil.core.errors import MissingExtraError
 
 pytestmark = pytest.mark.filterwarnings("ignore:(the mask tells texts|the attack 'mlc' reads)")

@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.embedders import WordEmbedder
 
 from reproduction import Lab
 from reproduction.defenses import DefenseName
 from reproduction.measures import Attacked
+from support.embedders import WordEmbedder
 from vecveil.attacks.generation.prior import Prior
 from vecveil.audit.frontier import Workbench
 from vecveil.core.errors import UnknownNameError

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from support.token_classifier import write_token_classifier
 
 from reproduction.datasets import DATASETS, Sizes
 from reproduction.local_sets import sentences_of, with_local
+from support.token_classifier import write_token_classifier
 from vecveil.core.errors import InvalidInputError
 
 TEXT = "Ms. Ada, female, lives in Bern, Switzerland."

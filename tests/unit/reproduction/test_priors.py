@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.embedders import WordEmbedder
 
 from reproduction.priors import check_priors, prior_digest
+from support.embedders import WordEmbedder
 from vecveil.attacks.generation.prior import Prior
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.benchmark import CITIES, DAYS
 
 from reproduction import Lab
 from reproduction.datasets import Sizes
 from reproduction.words import GROUPS, Words, top
+from support.benchmark import CITIES, DAYS
 from vecveil.core.errors import InvalidInputError
 
 

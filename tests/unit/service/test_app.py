@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from fastapi import Request
 from fastapi.testclient import TestClient
+
 from support.embedding_server import EmbeddingServer
 from support.gateways import MODEL, gateway_veil
 from support.veils import PRIVATE_WORD
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.ledger import open_ledger

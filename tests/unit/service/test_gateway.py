@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.gateways import MODEL, gateway_veil
 from support.veils import made_veil
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.embedders import Fingerprint

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from support.embedders import WordEmbedder
 from support.veils import made_veil
-
 from vecveil.core.key import Key
 from vecveil.ledger import open_ledger
 from vecveil.service.clients import Client

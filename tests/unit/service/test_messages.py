@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from support.veils import PRIVATE_WORD
 
+from support.veils import PRIVATE_WORD
 from vecveil.service.messages import RefusedError, read_request, write_answer
 
 

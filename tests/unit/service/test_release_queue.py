@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.veils import made_veil, unit_vectors
 
+from support.veils import made_veil, unit_vectors
 from vecveil.core.errors import ArtifactError
 from vecveil.core.key import Key
 from vecveil.ledger import open_ledger

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from support.embedding_server import EmbeddingServer
 from support.veils import PRIVATE_WORD
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import EmbedderMismatchError
 from vecveil.service.messages import RefusedError

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
-from support.veils import PRIVATE_WORD
 
+from support.veils import PRIVATE_WORD
 from vecveil.service.request_log import CLIENT_LEFT, JsonLines, Metrics, RequestLog
 
 

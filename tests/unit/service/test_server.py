@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.gateways import gateway_veil
 
+from support.gateways import gateway_veil
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.service.clients import Clients

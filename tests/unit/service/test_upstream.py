@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD
-
 from vecveil.core.digests import text_digest
 from vecveil.service.messages import RefusedError
 from vecveil.service.upstream import LocalUpstream, TokenReader, digest_inputs

@@ -10,9 +10,9 @@ import pytest
 import torch
 from mteb.abstasks import AbsTask
 from numpy.random.mtrand import get_bit_generator
+
 from support.mteb_tasks import SharedWordsSTS, TopicClustering, TopicRetrieval, loaded
 from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError, UnknownNameError
 from vecveil.testing.tasks import WordEncoder

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tasks import TEXTS
 
+from support.tasks import TEXTS
 from vecveil.core.errors import InvalidInputError
 from vecveil.testing.tasks import WordEncoder
 from vecveil.utility import Neighbors, neighbors

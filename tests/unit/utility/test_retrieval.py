@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.tasks import DOCUMENTS, JUDGMENTS, QUERIES
 
+from support.tasks import DOCUMENTS, JUDGMENTS, QUERIES
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.testing.tasks import WordEncoder

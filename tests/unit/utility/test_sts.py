@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.tasks import PAIRS
 
+from support.tasks import PAIRS
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.testing.tasks import WordEncoder

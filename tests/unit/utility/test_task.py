@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
 
+from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 from vecveil.testing.tasks import WordEncoder

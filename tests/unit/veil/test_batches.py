@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from support.embedders import WordEmbedder
 from support.veils import made_veil, unit_vectors
-
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.files.key_file import write_key

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.veils import made_veil, unit_vectors
 
+from support.veils import made_veil, unit_vectors
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.shapes import ContrastPairs

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.veils import PRIVATE_WORD
-
 from vecveil.core.errors import InvalidInputError
 from vecveil.veil.embedding import CHUNK, embed_texts
 

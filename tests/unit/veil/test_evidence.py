@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from support.embedders import WordEmbedder
 
+from support.embedders import WordEmbedder
 from vecveil.attacks import Attack, Sample
 from vecveil.concepts import contrast_set, terms
 from vecveil.concepts.passage import passages

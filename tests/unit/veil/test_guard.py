@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
-
 from vecveil.core.errors import ArtifactError, BudgetExceededError, EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.files.key_file import write_key

@@ -6,11 +6,11 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from support.command_line import listing
 from support.concepts import CountingTerms
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.veils import PRIVATE_WORD
-
 from vecveil.concepts import Concept, Passage, Span, annotated, patterns, terms
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError, UnknownNameError, VecveilError, VecveilWarning
 from vecveil.ledger import open_ledger

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.ledgers import made_charge
 
+from support.ledgers import made_charge
 from vecveil.core.errors import ArtifactError, BudgetExceededError, InvalidInputError
 from vecveil.ledger import Ledger, new_run, open_ledger
 from vecveil.veil.ledger_run import LedgerRun, locate_ledger, record_learning

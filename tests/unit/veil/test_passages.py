@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.veils import PRIVATE_WORD
 
+from support.veils import PRIVATE_WORD
 from vecveil.concepts import Passage, Span
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 from vecveil.veil import read_passages

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from support.command_line import listing
 from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
-
 from vecveil.core.errors import ArtifactError, BudgetExceededError, InvalidInputError, VecveilError
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent

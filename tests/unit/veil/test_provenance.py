@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 
 from support.veils import made_veil
-
 from vecveil.veil.provenance import Provenance, installed_versions
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from support.embedders import WordEmbedder
 from support.veils import made_veil, rotated_shape, unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError

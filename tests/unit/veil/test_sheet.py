@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.veils import made_veil
 
+from support.veils import made_veil
 from vecveil.shapes import NoiseShape
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from support.command_line import listing
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.veils import made_veil, rotated_shape, unit_vectors
-
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import (
     ArtifactError,

@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from support.pgvector import add, filled, migrated
 from support.postgres import run_sql
 from support.stores import PgvectorPlace
-
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate import migrate, swap
 from vecveil.veil import Guard

@@ -4,10 +4,10 @@ from typing import Any
 
 import psycopg
 import pytest
+
 from support.postgres import run_sql
 from support.stores import PgvectorPlace
 from support.veils import unit_vectors
-
 from vecveil.core.errors import ArtifactError
 from vecveil.migrate import migrate, swap
 from vecveil.migrate.pgvector.database import QUERIES, Database

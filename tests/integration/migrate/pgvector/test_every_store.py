@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from support.stores import PgvectorPlace, Place
 from unit.migrate.test_comparison import *  # noqa: F403
 from unit.migrate.test_migration import *  # noqa: F403

@@ -3,11 +3,11 @@ from __future__ import annotations
 import secrets
 
 import pytest
+
 from support.pgvector import add, filled, migrated
 from support.postgres import PostgresServer, run_sql
 from support.stores import PgvectorPlace
 from support.veils import unit_vectors
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import compare, migrate, open_store
 from vecveil.veil import Guard

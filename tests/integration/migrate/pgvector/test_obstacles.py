@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
 from support.pgvector import migrated, with_role
 from support.postgres import run_sql
 from support.stores import PgvectorPlace
 from support.veils import unit_vectors
-
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate import migrate, swap
 from vecveil.veil import Guard

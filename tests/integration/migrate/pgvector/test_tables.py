@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+
 from support.pgvector import add, filled, migrated, with_role
 from support.postgres import run_sql
 from support.stores import PgvectorPlace
 from support.veils import unit_vectors
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import Batch, drop_backup, migrate, swap
 from vecveil.veil import Guard

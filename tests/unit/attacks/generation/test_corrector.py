@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
+
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.travel_notes import travel_notes
-
 from vecveil.attacks.generation.corrector import Corrector, Guesses, TrainedVec2Text
 from vecveil.attacks.generation.generator import TrainedGenerator
 from vecveil.attacks.generation.inverter import Inverter, build_small_t5

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from support.travel_notes import travel_notes
 
+from support.travel_notes import travel_notes
 from vecveil.attacks.generation.decoder import PrefixDecoder, build_gpt2, load_decoder, load_decoder_tokenizer
 from vecveil.attacks.generation.tokenizer import TextTokenizer, train_tokenizer
 from vecveil.attacks.standardize import Standardize

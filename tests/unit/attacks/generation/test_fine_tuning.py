@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.travel_notes import travel_notes
 
+from support.travel_notes import travel_notes
 from vecveil.attacks.geia import Geia
 from vecveil.attacks.generation.fine_tuning import FineTuning
 from vecveil.attacks.generation.generative import PRIOR_RATE, SCRATCH_RATE

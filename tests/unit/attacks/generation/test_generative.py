@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.embedders import WordEmbedder
 
+from support.embedders import WordEmbedder
 from vecveil.attacks.geia import Geia
 from vecveil.attacks.vec2text import Vec2Text
 from vecveil.core.errors import InvalidInputError

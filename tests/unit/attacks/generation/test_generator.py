@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+
 from support.embedders import DIMENSIONS
 from support.travel_notes import travel_notes
-
 from vecveil.attacks import Sample
 from vecveil.attacks.generation import generator as module
 from vecveil.attacks.generation.decoder import PrefixDecoder, build_gpt2

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from support.travel_notes import travel_notes
 
+from support.travel_notes import travel_notes
 from vecveil.attacks.generation.inverter import INITIAL_SIZE, Inverter, build_small_t5, build_t5
 from vecveil.attacks.generation.tokenizer import TextTokenizer, train_tokenizer
 from vecveil.attacks.standardize import Standardize

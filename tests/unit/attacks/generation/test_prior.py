@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from support.travel_notes import travel_notes
 
+from support.travel_notes import travel_notes
 from vecveil.attacks.generation.prior import Prior, load_prior
 from vecveil.attacks.generation.tokenizer import train_tokenizer
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.torch import load_file
+
 from support.embedders import WordEmbedder
 from support.travel_notes import leakage, travel_notes
-
 from vecveil.attacks.geia import Geia
 from vecveil.attacks.generation.generative import GenerativeAttack
 from vecveil.attacks.generation.prior import load_prior

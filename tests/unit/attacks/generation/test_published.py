@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.travel_notes import travel_notes
-
 from vecveil.attacks.generation.corrector import Corrector
 from vecveil.attacks.generation.inverter import Inverter, build_t5
 from vecveil.attacks.generation.published import load_corrector, load_inverter, load_inverter_tokenizer

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from support.corpora import ILLNESSES, toy_concept, toy_texts, toy_workbench
 from support.embedders import WordEmbedder
-
 from vecveil.audit.frontier import Calibration, Target, Workbench, calibrate, learn_to_target
 from vecveil.audit.frontier.contender import Contender
 from vecveil.core.errors import InvalidInputError

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from support.corpora import toy_workbench
 from support.veils import made_veil
-
 from vecveil.audit.frontier.contender import Contender, at_noise
 from vecveil.core.errors import UnknownNameError
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support.command_line import listing
 from support.corpora import CITIES, ILLNESSES, QUICK, toy_concept, toy_texts
 from support.embedders import WordEmbedder
-
 from vecveil.audit import Experiment
 from vecveil.audit.frontier import Frontier, FrontierPlan, FrontierResult, Workbench, prepare_frontier
 from vecveil.audit.frontier.frontier import RESULT

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+
 from support.corpora import toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
 from support.veils import made_veil
-
 from vecveil.audit.defenses import Defense, Rewritten, Undefended
 from vecveil.audit.embedding import MemoizedEmbedder
 from vecveil.audit.frontier.contender import at_noise

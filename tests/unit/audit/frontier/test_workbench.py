@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from support.corpora import QUICK, toy_concept, toy_texts, toy_workbench
 from support.embedders import WordEmbedder
-
 from vecveil.audit.defenses import Undefended
 from vecveil.audit.frontier import Workbench
 from vecveil.audit.frontier.contender import Contender, at_noise

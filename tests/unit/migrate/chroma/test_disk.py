@@ -11,9 +11,9 @@ import pytest
 from chromadb.api import ClientAPI
 from chromadb.api.models.Collection import Collection
 from chromadb.api.shared_system_client import SharedSystemClient
+
 from support.stores import ChromaPlace, failing, text_of
 from support.veils import unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import drop_backup, migrate, swap

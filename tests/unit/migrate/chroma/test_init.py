@@ -9,10 +9,10 @@ from chromadb.api.client import Client
 from chromadb.api.models.Collection import Collection
 from chromadb.config import Settings
 from chromadb.errors import InternalError
+
 from support.embedders import DIMENSIONS
 from support.stores import ChromaPlace
 from support.veils import PRIVATE_WORD, unit_vectors
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import migrate
 from vecveil.migrate.chroma import ChromaStore

@@ -6,9 +6,9 @@ from typing import Any
 import faiss
 import numpy as np
 import pytest
+
 from support.stores import FaissPlace
 from support.veils import unit_vectors
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import migrate, open_store, swap
 from vecveil.veil import Guard

@@ -5,9 +5,9 @@ from pathlib import Path
 from stat import S_IMODE
 
 import pytest
+
 from support.stores import FaissPlace, failing
 from support.veils import unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import migrate, swap

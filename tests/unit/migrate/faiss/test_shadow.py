@@ -4,9 +4,9 @@ from pathlib import Path
 from stat import S_IMODE
 
 import pytest
+
 from support.stores import FaissPlace, failing
 from support.veils import unit_vectors
-
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import migrate, swap
 from vecveil.migrate.faiss.shadow import UnfinishedShadow

@@ -3,15 +3,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.stores import LancePlace, failing, text_of
-from support.veils import PRIVATE_WORD, unit_vectors
-
-import lancedb
 from lancedb.index import IvfFlat
 from lancedb.table import LanceTable
+
+from support.stores import LancePlace, failing, text_of
+from support.veils import PRIVATE_WORD, unit_vectors
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError
 from vecveil.migrate import migrate, swap
 from vecveil.veil import Guard

@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from support.stores import LancePlace, failing
 from support.veils import unit_vectors
-
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate import drop_backup, migrate, swap
 from vecveil.veil import Guard

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from qdrant_client import QdrantClient, models
+
 from support.stores import QdrantPlace, failing
 from support.veils import unit_vectors
-
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate import drop_backup, migrate, swap

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from qdrant_client import QdrantClient, models
+
 from support.embedders import WordEmbedder
 from support.stores import QdrantPlace, failing
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
-
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError
 from vecveil.migrate import migrate, open_store, swap
 from vecveil.veil import Guard
