@@ -79,3 +79,24 @@ def test_no_pickle_no_eval_and_no_catch_all_module() -> None:
     banned = re.compile(r"\b(import pickle|pickle\.|(?<!\.)eval\(|exec\(|torch\.load\()")
     assert [path.name for path in SOURCES if banned.search(path.read_text(encoding="utf-8"))] == []
     assert {path.stem for path in SOURCES} & {"utils", "helpers", "common", "misc"} == set()
+
+
+def test_the_base_install_imports_where_there_is_no_unix() -> None:
+    """Windows has no fork and none of these modules."""
+    missing = ("fcntl", "grp", "pwd", "resource", "termios")
+    blocked = f"sys.modules.update(dict.fromkeys({missing!r}))"
+    without = "[delattr(os, name) for name in ('fork', 'register_at_fork') if hasattr(os, name)]"
+    folders = (
+        "core",
+        "accounting",
+        "mechanisms",
+        "files",
+        "ledger",
+        "veil",
+        "shapes",
+        "concepts",
+        "samples",
+        "cli.main",
+    )
+    imports = "; ".join(f"import vecveil.{name}" for name in folders)
+    assert "vecveil" in loaded_by(f"import os; {blocked}; {without}; {imports}")

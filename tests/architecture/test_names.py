@@ -14,6 +14,11 @@ FILES = sorted(
     path for folder in ("src/vecveil", "benchmarks", "reproduction") for path in (ROOT / folder).rglob("*.py")
 )
 RIDDLES = re.compile(r"(What|Whether|Where|From|How|That)\b")
+BRITISH = re.compile(
+    r"\b(?:behaviour|colour|neighbour|centre|defence|licence|favour|judgement)s?\b"
+    r"|\b(?:normal|token|recogn|general|optim|standard|random|minim|maxim|organ|summar)is(?:e|ed|es|ing|ation|er)\b",
+    re.IGNORECASE,
+)
 MOST_WORDS = 12
 VERBS = {"annotated", "embed", "seed", "need", "feed", "exceed", "speed", "proceed", "succeed", "shed"}
 IRREGULAR = {
@@ -56,3 +61,19 @@ def test_a_function_is_a_verb(path: Path) -> None:
 @pytest.mark.parametrize("name", ["made", "_opened", "found", "embedded", "measured"])
 def test_bare_participles_are_seen(name: str) -> None:
     assert is_participle(name)
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    classes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: paths for name, paths in classes.items() if len(paths) > 1} == {}
+
+
+def test_spelling_is_american() -> None:
+    pages = [*FILES, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.html")]
+    # diffprivlib has a method of that name.
+    found = {(path.name, word) for path in pages for word in BRITISH.findall(path.read_text(encoding="utf-8"))}
+    assert found - {("references.py", "randomise")} == set()

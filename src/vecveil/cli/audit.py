@@ -206,10 +206,8 @@ def present_audit(result: AuditResult, examples: tuple[Example, ...], experiment
     report = experiment.path / "report.html"
     write_report(result, examples or None, report, title="vecveil audit")
     write_tables(result, experiment.path)
-    console = output()
-    console.print(attack_table(result))
-    for line in verdict_lines(result):
-        console.print(line)
+    for part in (attack_table(result), *verdict_lines(result)):
+        output().print(part)
     notices().print(f"report written to {report}")
 
 

@@ -138,7 +138,6 @@ def _protect_rows(
 
 def _swap_names(store: Store, guard: Guard) -> None:
     from vecveil.migrate import swap
-    from vecveil.migrate.protection import is_keyed
 
     try:
         done = swap(store, guard, progress=progress_bar)
@@ -147,7 +146,7 @@ def _swap_names(store: Store, guard: Guard) -> None:
     name = store.collection
     since = f"{name} was swapped before and holds {done.rows:,} rows; those written since are as their writer made them"
     _print(since if done.before else f"{name} holds {done.rows:,} protected rows")
-    if not done.before and not is_keyed(guard):
+    if not done.before and not guard.release.is_keyed:
         _print("without a key it can't be seen whether vectors have changed since they were protected")
     kept = f"the clean rows are in {done.backup}: --drop-backup deletes them when you no longer need them"
     _print(kept if done.backup else "there are no clean rows beside it")

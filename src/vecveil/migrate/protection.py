@@ -32,11 +32,6 @@ def make_mark(
     }
 
 
-def is_keyed(guard: Guard) -> bool:
-    """Return whether the same row gets the same noise again."""
-    return guard.release.is_keyed
-
-
 def check_rows(guard: Guard, batch: Batch, *, first_row: int) -> None:
     """Raise, with the row at fault, unless the rows of a batch can be protected."""
     guard.release.check(batch.vectors, first_row=first_row)
@@ -45,10 +40,8 @@ def check_rows(guard: Guard, batch: Batch, *, first_row: int) -> None:
 
 def require_affordable(guard: Guard, batches: Iterable[Batch], *, progress: Progress) -> None:
     """Raise unless the ledger allows the release of all rows; nothing is recorded yet."""
-    release = guard.release
-    if release.ledger is not None:
-        names = (release.name_records(batch.vectors, batch.ids) for batch in batches)
-        release.ledger.check(names, progress=progress)
+    if (ledger := guard.release.ledger) is not None:
+        ledger.check((guard.release.name_records(one.vectors, one.ids) for one in batches), progress=progress)
 
 
 def protect_rows(guard: Guard, batch: Batch) -> Embeddings:

@@ -14,7 +14,7 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.migrate.fields import FieldPath, remove_fields
-from vecveil.migrate.protection import is_keyed, repeat_rows
+from vecveil.migrate.protection import repeat_rows
 from vecveil.migrate.store import BATCH_ROWS, Batch, Id, Store
 from vecveil.veil import Guard
 
@@ -79,7 +79,7 @@ def require_unchanged(
     for before, after in progress(pairs, label="comparing", total=total, weigh=lambda pair: len(pair[0])):
         payloads = zip(before.payload, after.payload, strict=True)
         differs = np.array([_to_json(old, left_out) != _to_json(new, left_out) for old, new in payloads])
-        if is_keyed(guard):
+        if guard.release.is_keyed:
             differs |= ~_are_close(after.vectors, repeat_rows(guard, before))
         changed += int(differs.sum())
     if changed:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import CommandLine, check_refusal, listing
+from support.corpora import write_vectors
 from support.veils import PRIVATE_WORD
 
 
@@ -34,6 +35,18 @@ def test_a_concept_that_is_nowhere_is_said_to_be(run: CommandLine, corpus: Path)
     outcome = run("concept", "concept.toml", "notes.jsonl")
     assert "0 of 24 texts" in outcome.out
     assert "matches nothing" in outcome.err
+
+
+def test_pairs_embedded_elsewhere_are_enough_for_the_default_shape(run: CommandLine, corpus: Path) -> None:
+    assert run("concept", "concept.toml", "notes.jsonl", "--examples", "0", "--pairs", "pairs.jsonl").code == 0
+    texts = [json.loads(line)["text"] for line in (corpus / "pairs.jsonl").read_text().splitlines()]
+    write_vectors(corpus / "pairs.parquet", list(dict.fromkeys(texts)))
+    embedder = ("--embedder", "precomputed:pairs.parquet@mine")
+    learned = run("learn", "concept.toml", "notes.jsonl", *embedder, "--out", "my.veil", "--no-ledger")
+    assert learned.code == 0, learned.err
+    budget = ("--vector-column", "vector", "--noise-ratio", "0.7", "--no-ledger")
+    protected = run("protect", "my.veil", "pairs.parquet", "protected.parquet", *budget)
+    assert protected.code == 0, protected.err
 
 
 @pytest.mark.parametrize("label", ["[/b]", "[bold]ILL", "[link=x]"])

@@ -13,7 +13,6 @@ from vecveil.ledger import new_run, open_ledger
 from vecveil.migrate import Batch
 from vecveil.migrate.protection import (
     check_rows,
-    is_keyed,
     protect_queries,
     protect_rows,
     repeat_rows,
@@ -34,7 +33,7 @@ def test_what_is_protected_again_is_the_same_and_not_recorded(guard: Guard) -> N
 
 def test_only_a_key_gives_the_same_noise_again(guard: Guard) -> None:
     fresh = replace(guard, key=None)
-    assert (is_keyed(guard), is_keyed(fresh)) == (True, False)
+    assert (guard.release.is_keyed, fresh.release.is_keyed) == (True, False)
     assert not np.array_equal(protect_rows(fresh, BATCH), repeat_rows(fresh, BATCH))
 
 

@@ -20,8 +20,8 @@ DATABASE, COSINE = "chroma.sqlite3", "cosine"
 LOCK_SECONDS = 10.0  # How long to wait until others let go of the database.
 UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))  # How the folders of indexes are called.
 
+# How the header of an index begins: version, an offset, rows that fit in, rows that are in, bytes of a row.
 HEADER, VERSION = struct.Struct("<i4Q"), 1
-"""How the header of an index begins: version, an offset, rows that fit in, rows that are in, bytes of a row."""
 
 
 def find_folder(client: ClientAPI) -> Path | None:
@@ -78,10 +78,9 @@ def _read_spaces(client: ClientAPI, databases: Iterable[tuple[str, str]]) -> dic
 
 
 def _erase_unused(index: Path, *, lengths: bool) -> None:
-    """Overwrite what is in the files of an index and not part of it.
+    """Overwrite what is in the files of an index and not part of it: memory that Chroma wrote and had not filled.
 
-    Chroma writes memory there that it has not filled, with whatever was in it before, such as clean vectors. It fills
-    in the lengths of vectors only where it compares by cosine.
+    It fills in the lengths of vectors only where it compares by cosine.
     """
     header = index / "header.bin"
     if not header.exists():
@@ -104,6 +103,5 @@ def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)) as database:
             yield database
     except sqlite3.Error as error:
-        raise ArtifactError(
-            f"{path} can't be cleaned ({type(error).__name__}); stop whatever has the store open, and repeat this"
-        ) from None
+        held = f"{path} can't be cleaned ({type(error).__name__}); stop whatever has the store open, and repeat this"
+        raise ArtifactError(held) from None
