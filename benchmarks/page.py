@@ -18,7 +18,7 @@ from benchmarks.measurement import Measurement
 from benchmarks.noise import measure_noise, measure_single
 from benchmarks.texts import measure_embedding, measure_texts
 from benchmarks.workload import Workload
-from vecveil.files.atomic import atomic_file
+from vecveil.core.atomic import atomic_file
 from vecveil.veil.provenance import installed_versions
 
 Results = Mapping[str, Sequence[Measurement]]

@@ -100,8 +100,8 @@ def make_veils(dimensions: int = DIMENSIONS) -> dict[str, Veil]:
     uneven, even = np.geomspace(0.05, 5.0, dimensions), np.ones(dimensions)
     erased = np.where(np.arange(dimensions) < hidden, np.inf, 1.0)
     axes, _ = np.linalg.qr(np.random.default_rng(SEED).standard_normal((dimensions, dimensions)))
-    estimator = MissingAxesEstimator(reads=axes[:, -hidden:], writes=axes[:, :hidden].T, center=np.zeros(dimensions))
     default = _make_veil("mahalanobis", NoiseShape(variances=erased, axes=axes))
+    estimator = MissingAxesEstimator(shape=default.shape, reads=axes[:, -hidden:])
     return {
         LAPLACE: _make_veil("laplace", NoiseShape(variances=even)),
         DIAGONAL: _make_veil("mahalanobis", NoiseShape(variances=uneven)),

@@ -17,7 +17,7 @@ from reproduction.sentences import Shown, sentences_table
 from vecveil.audit.attack_runner import AttackRunner
 from vecveil.audit.audit import attack_from_spec
 from vecveil.audit.embedding import MemoizedEmbedder
-from vecveil.audit.results import Reconstruction, Setting
+from vecveil.audit.rows import Reconstruction, Setting
 from vecveil.core.errors import VecveilError
 from vecveil.embedders import resolve_embedder
 

@@ -116,7 +116,7 @@ class RetrievalDataset(Dataset):
         """Return the search, with queries and documents protected."""
         limits = {"queries": sizes.queries, "documents": sizes.documents}
         asked = "".join(f",{name}={number}" for name, number in limits.items() if number is not None)
-        return f"retrieval:{self.locate(data)}{asked}"
+        return f"retrieval:{self.locate(data)},protected=both,rerank=0{asked}"
 
 
 @dataclass(frozen=True, kw_only=True)

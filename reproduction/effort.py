@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from reproduction.datasets import Sizes
-from vecveil.audit.frontier.frontier import GUIDE
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
+
+GUIDE = "mlc,batch_size=256,epochs=40,patience=6"
+"""A quickly trained MLC."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,8 +111,9 @@ class Lab:
         """Return what an attack, trained on what a defense lets out of a data set, reads of texts it has not seen."""
         bench, named = self.bench(name, embedder), self.attack_key(attack)
 
-        def measure(*_: Any) -> Attacked:
-            return Attacked.from_row(bench.attack(self.attack(attack), defense.build(bench, seed), seed, name=named))
+        def measure(rng: np.random.Generator, folder: Path) -> Attacked:
+            built = defense.build(bench, seed)
+            return Attacked.from_row(bench.attack(self.attack(attack), built, seed, rng=rng, folder=folder))
 
         return self.run("attack", bench, seed, Attacked, measure, defense=defense.key(), attack=named)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vecveil.audit.results import AttackRow
+from vecveil.audit.rows import AttackRow
 
 
 @dataclass(frozen=True, kw_only=True)

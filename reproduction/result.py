@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from vecveil.audit.experiment import Experiment
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import MissingExtraError, VecveilWarning
-from vecveil.files.atomic import atomic_file
 from vecveil.reports.table import Column, Table, TableCell, significant, words
 
 RESULT = "result.json"

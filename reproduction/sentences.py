@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vecveil.audit.results import Reconstruction
+from vecveil.audit.rows import Reconstruction
 from vecveil.reports.table import Column, Table, TableCell, number, words
 
 

@@ -14,7 +14,8 @@ from vecveil.veil import learn
 @pytest.fixture(autouse=True)
 def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A ledger for each test, so that none writes into its user's own."""
-    monkeypatch.setenv("VECVEIL_LEDGER", str(tmp_path_factory.mktemp("ledgers") / "ledger.sqlite"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+    monkeypatch.delenv("VECVEIL_LEDGER", raising=False)
 
 
 @pytest.fixture
@@ -40,9 +41,10 @@ def private_texts() -> list[str]:
 
 @pytest.fixture(scope="session")
 def learned_folder(tmp_path_factory: pytest.TempPathFactory, model_folder: Path, private_texts: list[str]) -> Path:
-    """A veil that was learned with the tiny model and keeps no budget."""
+    """A veil that was learned with the tiny model, keeps private words and keeps no budget."""
     folder = tmp_path_factory.mktemp("veils") / "learned.veil"
-    learn(terms(PRIVATE_WORD), private_texts, embedder=str(model_folder), shape="uniform").save(folder)
+    kept = learn(terms(PRIVATE_WORD), private_texts, embedder=str(model_folder), shape="uniform", substitution="keep")
+    kept.save(folder)
     return folder
 
 

@@ -1,6 +1,7 @@
 from .accounting import Guarantee as Guarantee
 from .accounting import GuaranteeSheet as GuaranteeSheet
 from .audit import audit as audit
+from .audit import learn as learn
 from .concepts import Concept as Concept
 from .concepts import Passage as Passage
 from .concepts import annotated as annotated
@@ -27,6 +28,5 @@ from .ledger import Ledger as Ledger
 from .ledger import open_ledger as open_ledger
 from .veil import Guard as Guard
 from .veil import Veil as Veil
-from .veil import learn as learn
 from .veil import protect_file as protect_file
 from .veil import read_passages as read_passages

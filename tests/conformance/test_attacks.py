@@ -43,6 +43,7 @@ SETTINGS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     "boosted": [({}, {"rounds": 10, "landmarks": 20}), ({"most": 8, "components": 4, "leaves": 8}, {"rounds": 5})],
     "geia": [({**GEIA, "epochs": 40}, {"epochs": 3, "dropout": 0.1})],
     "mlc": [(MLC, {"epochs": 6}), ({**MLC, "hidden": (), "batch_size": 40, "rarest": 2}, {"epochs": 3})],
+    "ridge": [({}, {}), ({"threshold": 0.4}, {})],
     "nearest": [({}, {}), ({"embed": embed_words, "neighbors": 5}, {})],
     "vec2text": [
         ({**VEC2TEXT, "steps": 0, "epochs": 40}, {"epochs": 3, "dropout": 0.1}),

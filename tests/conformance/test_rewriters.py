@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from vecveil.concepts import Passage, terms
-from vecveil.concepts.rewriting import REWRITERS, Remove, build_rewriter
+from vecveil.concepts.rewriting import REWRITERS, Redact, build_rewriter
 from vecveil.testing.rewriters import check_rewriter
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -56,6 +56,6 @@ def test_rewriter_keeps_the_contract(name: str) -> None:
 def test_a_rewriter_that_breaks_the_contract_is_caught(
     broken: Callable[..., Any], fact: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Remove, "rewrite", broken)
+    monkeypatch.setattr(Redact, "rewrite", broken)
     with pytest.raises(AssertionError, match=fact):
-        check_rewriter(Remove(), _CONCEPT, **_TEXTS)
+        check_rewriter(Redact(), _CONCEPT, **_TEXTS)

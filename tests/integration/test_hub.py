@@ -20,6 +20,7 @@ from support.fake_hub import COMMIT, FakeHub
 from support.tiny_model import write_tiny_model
 from vecveil.core.errors import MissingExtraError
 from vecveil.core.hub import find_snapshot
+from vecveil.core.model_folders import digest_folder
 
 PROGRAM = """
 import json, sys
@@ -100,6 +101,11 @@ def _ask(*specs: str, **environment: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def _answer(folder: Path) -> dict[str, Any]:
+    revision = f"{COMMIT} sha256:{digest_folder(folder)}"
+    return {"model": "acme/tiny", "revision": revision, "dimensions": 16, "normalized": True, "shape": [2, 16]}
+
+
 def test_without_a_network_the_cached_commit_is_loaded_and_named(hub_cache: Path) -> None:
     main, pinned, missing, unknown = _ask(
         "acme/tiny",
@@ -109,7 +115,7 @@ def test_without_a_network_the_cached_commit_is_loaded_and_named(hub_cache: Path
         HF_HUB_CACHE=str(hub_cache),
         HF_HUB_OFFLINE="1",
     )
-    assert main == {"model": "acme/tiny", "revision": COMMIT, "dimensions": 16, "normalized": True, "shape": [2, 16]}
+    assert main == _answer(hub_cache / "models--acme--tiny" / "snapshots" / COMMIT)
     assert pinned == main
     for answer, name in ((missing, "acme/other"), (unknown, "acme/tiny@v2")):
         assert answer["error"].startswith(f"cannot load the model '{name}': no such folder, no copy in the cache")
@@ -123,7 +129,7 @@ def test_a_model_from_the_hub_is_pinned_to_one_commit_and_stays_usable_when_the_
     found, misspelled, unknown = _ask(
         "acme/tiny", "acme/tinny", "acme/tiny@v2", HF_ENDPOINT=fake_hub.address, HF_HOME=home
     )
-    assert found == {"model": "acme/tiny", "revision": COMMIT, "dimensions": 16, "normalized": True, "shape": [2, 16]}
+    assert found == _answer(fake_hub.folder)
     assert misspelled["error"].startswith("cannot load the model 'acme/tinny': there is no such folder, and the hub")
     assert unknown["error"] == "cannot load the model 'acme/tiny@v2': the hub knows the model, but not this revision"
     weights = [path for path in fake_hub.asked if path.endswith("model.safetensors")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from support.audits import ATTACKS, DEFENSES, RATIOS, UNDEFENDED, left, setting
-from vecveil.audit.results import Example, Reconstruction, Setting
+from vecveil.audit.rows import Example, Reconstruction, Setting
 from vecveil.concepts import words
 
 HOSTILE = "</script><script>window.broken=1</script><img src=x onerror='window.broken=2'>&lt;\u2028<!-- \u202e ]]>"

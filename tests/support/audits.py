@@ -11,11 +11,13 @@ import numpy as np
 from support.audit_verdicts import verdict_of
 from support.veils import made_veil
 from vecveil.accounting import BudgetReadings
-from vecveil.audit.results import (
+from vecveil.audit.result import AuditResult
+from vecveil.audit.rows import (
     AttackRow,
-    AuditResult,
+    BlankRow,
     CategoryLeakage,
     Estimate,
+    Exposure,
     ProbeRow,
     Setting,
     SheetRow,
@@ -56,7 +58,8 @@ def setting(label: str, ratio: float, *, seed: int = 0) -> Setting:
     readings = BudgetReadings(
         epsilon=price / ratio, distance=distance, noise_ratio=ratio, pair_loss=0.5 * price / ratio
     )
-    return Setting(defense=kind, label=label, asked=f"noise {ratio:g}", readings=readings, seed=seed)
+    own = kind == "veil" and ratio == 1.0
+    return Setting(defense=kind, label=label, asked=f"noise {ratio:g}", readings=readings, seed=seed, own=own)
 
 
 def estimate(value: float, spread: float = 0.02) -> Estimate:
@@ -92,9 +95,14 @@ def made_audit(*, seeds: Sequence[int] = (0,)) -> AuditResult:
         versions={"vecveil": "0.1.0", "python": "3.11.2", "numpy": "2.3.1", "torch": "2.8.0"},
         attacks=tuple(attack_row(one, name, float(rng.normal(0, 0.01))) for name in ATTACKS for one in settings),
         probes=tuple(probe_row(one, name) for name in ("linear", "mlp") for one in settings),
+        blanks=tuple(blank_row(one) for one in settings),
         tasks=tuple(task_row(one, name, float(rng.normal(0, 0.004))) for name in TASKS for one in settings),
         sheets=tuple(sheet_row(one) for one in veils if one.seed == seeds[0]),
         verdicts=tuple(verdict_of(one, {name: left(one, name) for name in ATTACKS}) for one in veils),
+        exposures=tuple(
+            Exposure(record=f"note {row}", attack="mlc", words=2, read=1 - row / 10, confidence=0.9 - row / 20)
+            for row in range(10)
+        ),
         finished="2025-06-03T14:22:08Z",
     )
 
@@ -124,6 +132,8 @@ def attack_row(one: Setting, name: str, jitter: float = 0.0) -> AttackRow:
         chance=chance,
         confidence=estimate(0.8 * leakage, 0.015),
         precision=estimate(0.25 + 0.6 * kept),
+        r_precision=estimate(min(1.0, 1.1 * leakage)),
+        r_chance=chance,
         top_one=estimate(min(1.0, 1.15 * leakage)),
         auc=0.5 + 0.46 * kept,
         similarity=estimate(0.12 + 0.7 * kept) if sentences else None,
@@ -143,6 +153,21 @@ def probe_row(one: Setting, name: str) -> ProbeRow:
     """Return what a probe sees behind a setting."""
     auc = 0.5 + {"linear": 0.43, "mlp": 0.48}[name] * left(one, "mlc") ** 0.5
     return ProbeRow(setting=one, probe=name, auc=estimate(auc, 0.012), accuracy=auc - 0.06, tested=640, seconds=4.0)
+
+
+def blank_row(one: Setting) -> BlankRow:
+    """Return how well blanks are filled in behind a setting."""
+    kept = left(one, "mlc")
+    return BlankRow(
+        setting=one,
+        texts=64,
+        candidates=25.0,
+        right=estimate(0.04 + 0.96 * kept),
+        chance=0.04,
+        bits=estimate(4.6 * kept),
+        rank=1 + 12 * (1 - kept),
+        seconds=2.0,
+    )
 
 
 def task_row(one: Setting, name: str, jitter: float = 0.0) -> TaskRow:

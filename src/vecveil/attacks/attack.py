@@ -197,6 +197,7 @@ ATTACKS: Registry[type[Attack]] = Registry(
         "geia": "vecveil.attacks.geia:Geia",
         "mlc": "vecveil.attacks.mlc:Mlc",
         "nearest": "vecveil.attacks.nearest:NearestNeighbor",
+        "ridge": "vecveil.attacks.ridge:Ridge",
         "vec2text": "vecveil.attacks.vec2text:Vec2Text",
     },
     group="vecveil.attacks",

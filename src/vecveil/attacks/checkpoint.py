@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError, safe_open
 
+from vecveil.core.atomic import atomic_file, create_folder
 from vecveil.core.errors import ArtifactError
 
 if TYPE_CHECKING:
@@ -81,9 +82,9 @@ class Checkpoint:
 
     def _write(self, name: str, tensors: Mapping[str, torch.Tensor], state: TrainingState) -> None:
         for folder in (self.folder.parent, self.folder):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            create_folder(folder)
         metadata = {"key": self.key, "state": json.dumps(asdict(state))}
-        write_tensors(self.folder / name, tensors, metadata=metadata, mode=0o600)
+        write_tensors(self.folder / name, tensors, metadata=metadata)
 
     def _read(self, name: str) -> tuple[dict[str, torch.Tensor], TrainingState]:
         path = self.folder / name
@@ -116,16 +117,12 @@ def fill_module(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) ->
         ) from None
 
 
-def write_tensors(
-    path: Path, tensors: Mapping[str, torch.Tensor], *, metadata: dict[str, str] | None = None, mode: int = 0o666
-) -> None:
-    """Write a safetensors file, whole or not at all, with the permissions `mode` under the user's mask."""
+def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor], *, metadata: dict[str, str] | None = None) -> None:
+    """Write a safetensors file, whole or not at all, for its owner alone to read."""
     from safetensors.torch import save_file
 
-    draft = path.with_name(f".{path.name}.draft")
-    draft.touch(mode=mode)
-    save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, draft, metadata=metadata)
-    draft.replace(path)
+    with atomic_file(path) as draft:
+        save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, draft, metadata=metadata)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:

@@ -1,16 +1,27 @@
-"""The Wiener filter: denoising by an attacker who knows the noise."""
+"""Denoisers of attackers who know the noise: a filter, a network."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
+from vecveil.attacks.training import Schedule, seed_torch, shuffle_batches, to_tensor, train
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import embeddings, orthonormal
 from vecveil.core.errors import InvalidInputError
 
+Denoise: TypeAlias = Callable[[Embeddings], Embeddings]
+"""Takes released vectors to estimates of the clean ones."""
+
+DENOISERS = ("wiener", "mlp", "none")
+
 FEWEST_ROWS = 2
+
+HIDDEN, EPOCHS, PATIENCE, BATCH, HELD_OUT = 512, 60, 6, 128, 0.1
+"""Of the network: its width, its training, and the share of the rows that it is stopped by."""
 
 STILL, SMALLEST = 1e-12, 1e-60
 """Variances that count as none: as a share of the largest, and at any scale."""
@@ -89,3 +100,55 @@ def _covariance(signal: Matrix, *, texts: int) -> Matrix:
     scatter = float((squares.sum(axis=1) ** 2).mean() - (squares**2).sum(axis=1).mean()) - between
     share = min(1.0, scatter / texts / between) if between > 0 else 0.0
     return np.asarray(plain + share * (own - plain))
+
+
+def fit_denoiser(
+    kind: str, clean: Embeddings, released: Embeddings, rng: np.random.Generator, *, axes: Matrix | None = None
+) -> Denoise:
+    """Return what estimates clean vectors from released ones.
+
+    Args:
+        kind: "wiener" for the best linear estimate; "mlp" for a network that learns what the filter leaves.
+        clean: Vectors of texts that the attacker has, as the model makes them.
+        released: The same, as the defense lets them out.
+        rng: Of the network's first weights and batches.
+        axes: The shape's axes as orthonormal columns; None for the coordinate axes.
+    """
+    wiener = WienerFilter.fit(clean, released, axes=axes)
+    return wiener if kind == "wiener" else _train_network(wiener, clean, released, rng)
+
+
+def _train_network(wiener: WienerFilter, clean: Embeddings, released: Embeddings, rng: np.random.Generator) -> Denoise:
+    """Return the filter with a network behind it that estimates what it is off by: it starts where the filter ends."""
+    with seed_torch(rng):
+        import torch
+
+        from vecveil.attacks.standardize import Standardize
+
+        seen, wanted = to_tensor(released), to_tensor(clean) - to_tensor(wiener(released))
+        last = torch.nn.Linear(HIDDEN, wanted.shape[1])
+        torch.nn.init.zeros_(last.weight)
+        torch.nn.init.zeros_(last.bias)
+        network = torch.nn.Sequential(
+            Standardize.fit(seen), torch.nn.Linear(seen.shape[1], HIDDEN), torch.nn.ReLU(), torch.nn.Dropout(0.1), last
+        )
+        order = rng.permutation(len(seen))
+        held_out, rows = np.split(order, [max(1, round(HELD_OUT * len(seen)))])
+        scale = float((wanted**2).sum(dim=1).mean())
+        shuffled = shuffle_batches(len(rows), BATCH, rng)
+        train(
+            network,
+            schedule=Schedule(epochs=EPOCHS, learning_rate=1e-3, patience=PATIENCE),
+            batches=lambda epoch: [rows[batch] for batch in shuffled(epoch)],
+            loss=lambda batch: ((network(seen[batch]) - wanted[batch]) ** 2).sum(dim=1).mean() / max(scale, SMALLEST),
+            score=lambda: -float(((network(seen[held_out]) - wanted[held_out]) ** 2).sum(dim=1).mean()),
+            pretrained=True,
+            label="training the denoiser",
+        )
+        network.eval()
+
+    def denoise(vectors: Embeddings) -> Embeddings:
+        with torch.no_grad():
+            return np.asarray(wiener(vectors) + network(to_tensor(vectors)).numpy(), dtype=vectors.dtype)
+
+    return denoise

@@ -1,4 +1,4 @@
-"""Attacks and probes on one defense: release, denoise, train, read, measure."""
+"""Attacks, probes and blanks on one defense: release, denoise, train, read, measure."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.attacks import Attack, ConceptProbe, ProbeScore, Recovery, Sample, WienerFilter
+from vecveil.attacks import Attack, ConceptProbe, ProbeScore, Recovery, Sample
+from vecveil.attacks.denoiser import DENOISERS, Denoise, fit_denoiser
 from vecveil.attacks.probe import ProbeKind
 from vecveil.audit.corpus import AuditCorpus
 from vecveil.audit.defenses import Defense
 from vecveil.audit.embedding import MemoizedEmbedder
-from vecveil.audit.metrics import Reading, ratio
-from vecveil.audit.results import AttackRow, Estimate, ProbeRow, Reconstruction, Setting
+from vecveil.audit.metrics import Reading, mean_of, ratio
+from vecveil.audit.rows import AttackRow, BlankRow, Estimate, Exposure, ProbeRow, Reconstruction, Setting
 from vecveil.core.arrays import Embeddings, Vector
+from vecveil.core.checks import at_least, one_of
 from vecveil.core.progress import Progress, silent
+from vecveil.veil.blanks import Blank
 
 JUDGED = 200
 """Reconstructions whose similarity to the text is measured, at most: the judge is a model of its own."""
@@ -29,12 +32,50 @@ FOLDS = 5
 """Parts of the training texts, each denoised by what was learned from the others."""
 
 
+FILL_IN_THE_BLANK = "fill-in-the-blank"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedAttack:
+    """An attack, and what it is given.
+
+    Attributes:
+        attack: The attack.
+        denoiser: What noisy vectors go through before the attack sees them: wiener, mlp or none.
+        copies: Fresh releases of each training text; as many as the audit says where None.
+    """
+
+    attack: Attack
+    denoiser: str = "wiener"
+    copies: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.denoiser, DENOISERS, "denoiser")
+        if self.copies is not None:
+            at_least(self.copies, 1, "copies")
+
+
 @dataclass(frozen=True, kw_only=True)
 class AttackCell:
-    """What one attack on one defense gave: a row for the tables, and its reading of the example texts."""
+    """What one attack on one defense gave.
+
+    Attributes:
+        row: For the tables.
+        readings: Its reading of the example texts.
+        exposures: How far each test text was read, behind the veil at its own budget.
+    """
 
     row: AttackRow
-    readings: tuple[Reconstruction, ...]
+    readings: tuple[Reconstruction, ...] = ()
+    exposures: tuple[Exposure, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlankCell:
+    """What filling in blanks behind one defense gave: a row, where it can be done at all, and exposures."""
+
+    row: BlankRow | None
+    exposures: tuple[Exposure, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,18 +99,33 @@ class AttackRunner:
     def attack(
         self,
         name: str,
-        attack: Attack,
+        attack: Attack | PlannedAttack,
         setting: Setting,
         defense: Defense,
         rng: np.random.Generator,
         *,
+        grouped: bool = False,
         folder: Path | None = None,
         progress: Progress = silent,
     ) -> AttackCell:
-        """Train `attack` on what `defense` lets out, and return what it reads of texts it has not seen."""
+        """Train `attack` on what `defense` lets out, and return what it reads of texts it has not seen.
+
+        Args:
+            name: How results name the attack.
+            attack: The attack.
+            setting: The defense, for results.
+            defense: What lets vectors out.
+            rng: Makes noise, splits and attackers.
+            grouped: Whether the attacker knows which texts belong together, and reads all of a group at once.
+            folder: Where to keep checkpoints.
+            progress: Told how far the training is.
+        """
         started = time.monotonic()
-        train, held_out, test = self._samples(attack, setting, defense, rng)
-        armed = give_access(attack, self.embed)
+        planned = attack if isinstance(attack, PlannedAttack) else PlannedAttack(attack=attack)
+        samples = self._samples(planned, setting, defense, rng)
+        train, held_out, test = self._merge_groups(samples, setting) if grouped else samples
+        # The mean of vectors is no vector that the model makes of a text.
+        armed = planned.attack if grouped else give_access(planned.attack, self.embed)
         trained = armed.train(train, held_out, rng, folder=folder, progress=progress)
         recovery = trained.recover(test.vectors, progress=progress)
         reading = Reading(sample=test, recovery=recovery, confidence=trained.confidence(test, progress=progress))
@@ -77,7 +133,7 @@ class AttackRunner:
         row = AttackRow(
             setting=setting,
             attack=name,
-            releases=attack.releases,
+            releases=planned.attack.releases,
             texts=sum(map(bool, test.tokens)),
             tokens=sum(map(len, test.tokens)),
             known=reading.known_share(),
@@ -85,13 +141,48 @@ class AttackRunner:
             chance=reading.chance(rng),
             confidence=reading.mean_confidence(),
             precision=reading.precision(),
+            r_precision=reading.r_precision(),
+            r_chance=reading.r_chance(train.count_words()),
             top_one=reading.top_one(),
             auc=reading.auc(),
             similarity=_mean(similar) if similar is not None else None,
             categories=reading.categories(),
             seconds=time.monotonic() - started,
         )
-        return AttackCell(row=row, readings=self._readings(name, setting, test, recovery, similar))
+        if grouped:
+            return AttackCell(row=row)
+        exposures = self._expose(name, setting, reading) if setting.own else ()
+        return AttackCell(row=row, readings=self._readings(name, setting, test, recovery, similar), exposures=exposures)
+
+    def fill_blanks(
+        self, blanks: list[Blank], setting: Setting, defense: Defense, rng: np.random.Generator
+    ) -> BlankCell:
+        """Return how often someone is right who has each text but for one private value, and knows the defense."""
+        started = time.monotonic()
+        readings = defense.read_blanks(blanks, self.embed, rng) if blanks else None
+        if readings is None:
+            return BlankCell(row=None)
+        row = BlankRow(
+            setting=setting,
+            texts=len(blanks),
+            candidates=float(np.mean(1 / readings.chance)),
+            right=ratio(readings.right, np.ones(len(blanks))),
+            chance=float(readings.chance.mean()),
+            bits=mean_of(readings.bits),
+            rank=float(np.median(readings.ranks)),
+            seconds=time.monotonic() - started,
+        )
+        exposures = tuple(
+            Exposure(
+                record=self.corpus.ids[blank.row],
+                attack=FILL_IN_THE_BLANK,
+                words=1,
+                read=float(right),
+                confidence=float(truth),
+            )
+            for blank, right, truth in zip(blanks, readings.right, readings.truth, strict=True)
+        )
+        return BlankCell(row=row, exposures=exposures if setting.own else ())
 
     def example_rows(self, seed: int) -> list[int]:
         """Return the test texts that are kept to be looked at: the first that hold the concept."""
@@ -99,24 +190,63 @@ class AttackRunner:
         return [int(row) for row in test if self.corpus.tokens[row]][: self.examples]
 
     def _samples(
-        self, attack: Attack, setting: Setting, defense: Defense, rng: np.random.Generator
+        self, planned: PlannedAttack, setting: Setting, defense: Defense, rng: np.random.Generator
     ) -> tuple[Sample, Sample, Sample]:
         parts = self.corpus.split(setting.seed)
         # Without noise every release is the same, so there is nothing to average; but the copies stay, or the attack on
         # the undefended vectors would take fewer steps in an epoch, and its patience would end sooner.
-        releases = attack.releases if defense.noisy else 1
+        releases = planned.attack.releases if defense.noisy else 1
+        copies = planned.copies or self.copies
         train, held_out, test = (
             [self._release(defense, rows, releases, rng) for _ in range(number)]
-            for rows, number in zip(parts, (self.copies, 1, 1), strict=True)
+            for rows, number in zip(parts, (copies, 1, 1), strict=True)
         )
-        if defense.noisy:
+        if defense.noisy and planned.denoiser != "none":
             clean = self.corpus.clean[parts[0]]
-            wiener = _filter(clean, train, defense)
-            held_out, test = ([wiener(part) for part in group] for group in (held_out, test))
-            train = _denoise_by_folds(clean, train, defense, rng)
+            denoise = _fit_denoiser(planned.denoiser, clean, train, defense, rng)
+            held_out, test = ([denoise(part) for part in group] for group in (held_out, test))
+            train = _denoise_by_folds(planned.denoiser, clean, train, defense, rng)
         samples = (self._sample(rows, group) for rows, group in zip(parts, (train, held_out, test), strict=True))
         first, second, third = samples
         return first, second, third
+
+    def _merge_groups(self, samples: tuple[Sample, Sample, Sample], setting: Setting) -> tuple[Sample, Sample, Sample]:
+        """Return each part with one row for each group: the mean of its vectors, and all its words."""
+        merged = []
+        for rows, sample in zip(self.corpus.split(setting.seed), samples, strict=True):
+            labels = np.array([self.corpus.groups[row] for row in rows] * (len(sample) // len(rows)))
+            # Copies of a training text stay apart.
+            copy = np.repeat(np.arange(len(sample) // len(rows)), len(rows))
+            keys = [*dict.fromkeys(zip(copy.tolist(), labels.tolist(), strict=True))]
+            members = [np.flatnonzero((copy == number) & (labels == label)) for number, label in keys]
+            merged.append(
+                Sample(
+                    vectors=np.stack([sample.vectors[one].mean(axis=0) for one in members]),
+                    texts=tuple("\n".join(sample.texts[row] for row in one) for one in members),
+                    tokens=tuple(
+                        tuple(dict.fromkeys(token for row in one for token in sample.tokens[row])) for one in members
+                    ),
+                )
+            )
+        first, second, third = merged
+        return first, second, third
+
+    def _expose(self, name: str, setting: Setting, reading: Reading) -> tuple[Exposure, ...]:
+        _, _, test = self.corpus.split(setting.seed)
+        read = reading.read_words()
+        return tuple(
+            Exposure(
+                record=self.corpus.ids[row],
+                attack=name,
+                words=len(tokens),
+                read=float(share),
+                confidence=float(sure.max()),
+            )
+            for row, tokens, share, sure in zip(
+                test.tolist(), reading.sample.tokens, read, reading.confidence, strict=True
+            )
+            if tokens
+        )
 
     def _release(self, defense: Defense, rows: Any, releases: int, rng: np.random.Generator) -> Embeddings:
         passages = [self.corpus.passages[row] for row in rows]
@@ -157,24 +287,26 @@ class AttackRunner:
         )
 
 
-def _filter(clean: Embeddings, copies: list[Embeddings], defense: Defense) -> WienerFilter:
-    return WienerFilter.fit(np.concatenate([clean] * len(copies)), np.concatenate(copies), axes=defense.axes)
+def _fit_denoiser(
+    kind: str, clean: Embeddings, copies: list[Embeddings], defense: Defense, rng: np.random.Generator
+) -> Denoise:
+    return fit_denoiser(kind, np.concatenate([clean] * len(copies)), np.concatenate(copies), rng, axes=defense.axes)
 
 
 def _denoise_by_folds(
-    clean: Embeddings, copies: list[Embeddings], defense: Defense, rng: np.random.Generator
+    kind: str, clean: Embeddings, copies: list[Embeddings], defense: Defense, rng: np.random.Generator
 ) -> list[Embeddings]:
-    """Return training vectors, each denoised by a filter that has not seen its text, as those of the test are.
+    """Return training vectors, each denoised by what has not seen its text, as those of the test are.
 
-    A filter fits the texts that it is made from better than others, and an attack would learn to rely on that.
+    A denoiser fits the texts that it is made from better than others, and an attack would learn to rely on that.
     """
     found = [np.empty_like(copy) for copy in copies]
     folds = rng.permutation(clean.shape[0]) % FOLDS
     for fold in range(FOLDS):
         chosen = folds == fold
-        wiener = _filter(clean[~chosen], [copy[~chosen] for copy in copies], defense)
+        denoise = _fit_denoiser(kind, clean[~chosen], [copy[~chosen] for copy in copies], defense, rng)
         for copy, denoised in zip(copies, found, strict=True):
-            denoised[chosen] = wiener(copy[chosen])
+            denoised[chosen] = denoise(copy[chosen])
     return found
 
 

@@ -6,7 +6,7 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
@@ -19,13 +19,23 @@ from vecveil.accounting import BudgetReadings
 from vecveil.attacks import ATTACKS, Attack, build_attack
 from vecveil.attacks.generation.generative import GenerativeAttack
 from vecveil.attacks.generation.prior import MANIFEST, load_prior
-from vecveil.audit.attack_runner import AttackCell, AttackRunner, probe_row
+from vecveil.audit.attack_runner import (
+    FILL_IN_THE_BLANK,
+    AttackCell,
+    AttackRunner,
+    BlankCell,
+    PlannedAttack,
+    probe_row,
+)
 from vecveil.audit.corpus import AuditCorpus
 from vecveil.audit.defenses import Defense, Rewritten, Undefended, Veiled, make_veil, uniform_shape
-from vecveil.audit.embedding import DefendedEncoder, MemoizedEmbedder
+from vecveil.audit.embedding import DefendedEncoder, MemoizedConcept, MemoizedEmbedder
 from vecveil.audit.experiment import Cell, Experiment, to_json
+from vecveil.audit.noise_search import LEAST_NOISE, find_noise
+from vecveil.audit.plan import ATTACKS as DEFAULT_ATTACKS
 from vecveil.audit.plan import PROBES, AuditPlan
-from vecveil.audit.results import AuditResult, Example, ProbeRow, Setting, SheetRow, TaskRow
+from vecveil.audit.result import EQUAL_SEARCH, AuditResult
+from vecveil.audit.rows import Example, Exposure, ProbeRow, Setting, SheetRow, TaskRow
 from vecveil.audit.tasks import build_task
 from vecveil.audit.verdict import reach_verdicts
 from vecveil.concepts import Concept, Passage
@@ -36,17 +46,25 @@ from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.core.specs import parse_spec
 from vecveil.embedders import Embedder, resolve_embedder
+from vecveil.embedders.registry import embeds_any_text
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.shapes import ContrastPairs
 from vecveil.utility import UtilityTask
 from vecveil.veil import Veil
+from vecveil.veil.blanks import Blank, choose_blanks
 from vecveil.veil.budget import Budget
 from vecveil.veil.provenance import installed_versions
+from vecveil.veil.words import collect_candidates
 
 RESULTS, EXAMPLES = "results.json", "examples.json"
 
-ALWAYS = ("nearest", "averaging")
-"""Cheap attacks that run whether they are asked for or not."""
+EXPOSURES = "exposure.json"
+
+WORST = 10
+"""Records that results name as the most exposed ones."""
+
+NEW_TEXTS = ("known-item", "queries")
+"""Tasks that embed texts which are not in the corpus."""
 
 FEWEST_WORDS = 2
 """Sensitive words that the texts must hold for an attack to read back which of them it was."""
@@ -61,6 +79,7 @@ class Audit:
         veil: What is audited.
         corpus: The owner's texts.
         embed: The veil's embedder.
+        concept: What is private.
         attacks: The plan's attacks, by spec.
         tasks: The plan's tasks, by spec.
         baselines: The plan's text-level baselines, by name.
@@ -71,7 +90,8 @@ class Audit:
     veil: Veil
     corpus: AuditCorpus
     embed: MemoizedEmbedder
-    attacks: Mapping[str, Attack]
+    concept: MemoizedConcept
+    attacks: Mapping[str, PlannedAttack]
     tasks: Mapping[str, UtilityTask]
     baselines: Mapping[str, Rewritten]
     judge: MemoizedEmbedder | None = None
@@ -80,11 +100,17 @@ class Audit:
         """Compute what is missing in a folder, write the results there and return them with the example texts."""
         identity = self.identity()
         with experiment.open(identity):
-            cells = list(self.cells(progress))
+            noise = {one: experiment.run(self._equal_noise(*one)) for one in self._plain_noise()}
+            defenses = self.defenses(noise)
+            cells = list(self.cells(defenses, progress))
             found = [experiment.run(cell) for cell in progress(cells, label="auditing", total=len(cells))]
             attacked = [one for one in found if isinstance(one, AttackCell)]
+            filled = [one for one in found if isinstance(one, BlankCell)]
             attacks = tuple(cell.row for cell in attacked)
             probes = tuple(one for one in found if isinstance(one, ProbeRow))
+            blanks = tuple(cell.row for cell in filled if cell.row is not None)
+            exposed = [*(cell.exposures for cell in attacked), *(cell.exposures for cell in filled)]
+            exposures = sort_exposures(one for found in exposed for one in found)
             result = AuditResult(
                 plan=to_json(self.plan.settings()),
                 plan_digest=json_digest(identity),
@@ -93,29 +119,81 @@ class Audit:
                 versions=installed_versions(),
                 attacks=attacks,
                 probes=probes,
+                blanks=blanks,
                 tasks=tuple(one for one in found if isinstance(one, TaskRow)),
-                sheets=self._sheets(),
-                verdicts=reach_verdicts(attacks, probes, tolerance=self.plan.tolerance),
+                sheets=self._sheets(defenses),
+                verdicts=reach_verdicts(attacks, probes, blanks, tolerance=self.plan.tolerance),
+                exposures=exposures[:WORST],
                 finished=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             examples = self._examples(attacked)
             # The texts apart from the results, which may be shown.
             experiment.write(EXAMPLES, examples)
+            experiment.write(EXPOSURES, exposures)
             experiment.write(RESULTS, result)
         return result, examples
 
-    @cached_property
-    def defenses(self) -> tuple[tuple[Setting, Defense], ...]:
-        """No defense first, then plain noise and the veil at each budget, then rewritten texts; for every seed."""
+    def defenses(self, noise: Mapping[tuple[str, Budget], float] | None = None) -> tuple[tuple[Setting, Defense], ...]:
+        """Return no defense first, then rewritten texts, plain noise and the veil at each budget; for every seed.
+
+        Args:
+            noise: Noise ratios of plain noise, by mechanism and budget of the veil, where it has another than the veil.
+        """
         found: list[tuple[Setting, Defense]] = []
         for seed in self.plan.seeds:
             found.append((_plain_setting("none", seed), Undefended()))
-            for name, budget in product(self.plan.defenses, self.plan.budgets):
-                veil = self._veils[name]
-                defense = Veiled(veil=veil, epsilon=veil.epsilon_at(budget), grid=self.plan.grid, keyed=self.plan.keyed)
-                found.append((noise_setting(name, budget, defense, self.corpus.pairs, seed), defense))
             found += [(_plain_setting(name, seed), baseline) for name, baseline in self.baselines.items()]
+            for name, budget in product(self.plan.defenses, self.plan.budgets):
+                equal = (noise or {}).get((name, budget))
+                asked = budget if equal is None else Budget(value=equal, scale="noise-ratio")
+                defense = self._at_budget(name, asked)
+                setting = noise_setting(name, asked, defense, self.corpus.pairs, seed)
+                if equal is not None:
+                    several = f"{budget.asked}, " if len(self.plan.budgets) > 1 else ""
+                    setting = replace(setting, asked=several + EQUAL_SEARCH)
+                own = name == "veil" and budget == self.plan.budgets[0]
+                found.append((replace(setting, own=own), defense))
         return tuple(found)
+
+    def _at_budget(self, name: str, budget: Budget) -> Veiled:
+        veil = self._veils[name]
+        return Veiled(
+            veil=veil,
+            epsilon=veil.epsilon_at(budget),
+            grid=self.plan.grid,
+            keyed=self.plan.keyed,
+            embed=self.embed,
+            concept=self.concept,
+        )
+
+    def _plain_noise(self) -> list[tuple[str, Budget]]:
+        """Return the plain noise whose strength is still to be found, with the budget of the veil beside it."""
+        if not self.plan.equal_search or "veil" not in self.plan.defenses:
+            return []
+        return [one for one in product(self.plan.defenses, self.plan.budgets) if one[0] != "veil"]
+
+    def _equal_noise(self, name: str, budget: Budget) -> Cell[float]:
+        """Return the cell that finds how much plain noise keeps as much of the first task as the veil does."""
+
+        def find(rng: np.random.Generator, folder: Path) -> float:
+            del folder
+            seed, task = int(rng.integers(2**32)), next(iter(self.tasks.values()))
+
+            def score(defense: Defense) -> float:
+                encoder = DefendedEncoder(
+                    embed=self.embed, defense=defense, rng=np.random.default_rng(seed), known=self.corpus.passage_of
+                )
+                scores = task.score(encoder)
+                return float(scores.scores[scores.main])
+
+            wanted = score(self._at_budget("veil", budget))
+            found = find_noise(
+                lambda ratio: score(self._at_budget(name, Budget(value=ratio, scale="noise-ratio"))), wanted
+            )
+            return LEAST_NOISE if found is None else found
+
+        key = {"kind": "noise", "name": f"{name} with as much search as the veil", "budget": budget.asked}
+        return Cell(key=key, kind=float, compute=find)
 
     @cached_property
     def runner(self) -> AttackRunner:
@@ -128,15 +206,22 @@ class Audit:
             examples=self.plan.examples,
         )
 
-    def cells(self, progress: Progress = silent) -> Iterator[Cell[Any]]:
+    def cells(
+        self, defenses: Sequence[tuple[Setting, Defense]] | None = None, progress: Progress = silent
+    ) -> Iterator[Cell[Any]]:
         """Yield the cells, those of no defense first: an attack that fails there need not be waited for."""
-        for setting, defense in self.defenses:
+        for setting, defense in self.defenses() if defenses is None else defenses:
             for probe in PROBES:
                 yield _cell(ProbeRow, probe, setting, self._probe(probe, setting, defense))
             for spec, task in self.tasks.items():
                 yield _cell(TaskRow, spec, setting, self._task(task, setting, defense))
+            if self.plan.blanks:
+                yield _cell(BlankCell, FILL_IN_THE_BLANK, setting, self._fill(setting, defense))
             for spec in self.attacks:
                 yield _cell(AttackCell, spec, setting, self._attack(spec, setting, defense, progress))
+                if self.corpus.groups:
+                    attack = self._attack(spec, setting, defense, progress, grouped=True)
+                    yield _cell(AttackCell, f"{spec}, whole groups", setting, attack)
 
     def identity(self) -> dict[str, Any]:
         """Return what makes two audits the same: nothing that was computed for one may end up in another."""
@@ -146,9 +231,9 @@ class Audit:
             **self.plan.settings(),
             "tasks": {spec: task_digest(task) for spec, task in self.tasks.items()},
             "priors": {
-                spec: file_digest(Path(attack.prior).expanduser() / MANIFEST)
-                for spec, attack in self.attacks.items()
-                if isinstance(attack, GenerativeAttack) and attack.prior
+                spec: file_digest(Path(planned.attack.prior).expanduser() / MANIFEST)
+                for spec, planned in self.attacks.items()
+                if isinstance(planned.attack, GenerativeAttack) and planned.attack.prior
             },
         }
 
@@ -159,16 +244,36 @@ class Audit:
     def _probe(self, kind: Any, setting: Setting, defense: Defense) -> Any:
         return lambda rng, _: probe_row(kind, self.corpus, setting, defense, rng)
 
-    def _attack(self, spec: str, setting: Setting, defense: Defense, progress: Progress) -> Any:
+    def _fill(self, setting: Setting, defense: Defense) -> Any:
+        return lambda rng, _: self.runner.fill_blanks(self._blanks(setting.seed), setting, defense, rng)
+
+    def _blanks(self, seed: int) -> list[Blank]:
+        """Return the texts that are asked about: the same behind every defense."""
+        corpus = self.corpus
+        return choose_blanks(
+            corpus.passages,
+            corpus.spans,
+            collect_candidates(self.concept, corpus.passages, corpus.spans),
+            np.random.default_rng(seed),
+            rows=corpus.split(seed)[2].tolist(),
+            most=self.plan.blanks,
+            most_candidates=self.plan.candidates,
+        )
+
+    def _attack(
+        self, spec: str, setting: Setting, defense: Defense, progress: Progress, *, grouped: bool = False
+    ) -> Any:
+        name = self.plan.attack_labels[spec] + (", whole groups" if grouped else "")
         return lambda rng, folder: self.runner.attack(
-            self.plan.attack_labels[spec], self.attacks[spec], setting, defense, rng, folder=folder, progress=progress
+            name, self.attacks[spec], setting, defense, rng, grouped=grouped, folder=folder, progress=progress
         )
 
     def _task(self, task: UtilityTask, setting: Setting, defense: Defense) -> Any:
         def measure(rng: np.random.Generator, folder: Path) -> TaskRow:
             del folder
             started = time.monotonic()
-            scores = task.score(DefendedEncoder(embed=self.embed, defense=defense, rng=rng))
+            known = self.corpus.passage_of
+            scores = task.score(DefendedEncoder(embed=self.embed, defense=defense, rng=rng, known=known))
             return TaskRow(
                 setting=setting,
                 task=task.label,
@@ -181,9 +286,9 @@ class Audit:
 
         return measure
 
-    def _sheets(self) -> tuple[SheetRow, ...]:
+    def _sheets(self, defenses: Sequence[tuple[Setting, Defense]]) -> tuple[SheetRow, ...]:
         found = []
-        for setting, _ in self.defenses:
+        for setting, _ in defenses:
             if setting.defense == "veil" and setting.readings is not None and setting.seed == self.plan.seeds[0]:
                 sheet = self.veil.guarantee(epsilon=setting.readings.epsilon, grid=self.plan.grid)
                 found.append(SheetRow(setting=setting, text=sheet.body, warnings=sheet.warnings))
@@ -191,7 +296,7 @@ class Audit:
 
     def _examples(self, cells: Sequence[AttackCell]) -> tuple[Example, ...]:
         seed, corpus = self.plan.seeds[0], self.corpus
-        kept = [cell for cell in cells if cell.row.setting.seed == seed]
+        kept = [cell for cell in cells if cell.row.setting.seed == seed and cell.readings]
         return tuple(
             Example(
                 text=corpus.passages[row].text,
@@ -209,6 +314,8 @@ def prepare_audit(
     concept: Concept,
     texts: Iterable[str | Passage],
     *,
+    ids: Sequence[object] | None = None,
+    groups: Sequence[object] | None = None,
     embedder: str | Embedder | None = None,
     cache: Path | None = None,
     progress: Progress = silent,
@@ -220,22 +327,34 @@ def prepare_audit(
         veil: What is audited.
         concept: What is private.
         texts: The owner's texts.
+        ids: What each record is called in results; the numbers of rows where None.
+        groups: What each text belongs to, such as a document or a person; attackers then read whole groups too.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
         progress: Told how far the work is.
     """
     passages = as_passages(texts)
+    for name, given in (("ids", ids), ("groups", groups)):
+        if given is not None and len(given) != len(passages):
+            raise InvalidInputError(f"{name} must be one for each text, got {len(given)} for {len(passages)} texts")
     attacks = {spec: attack_from_spec(spec) for spec in plan.attacks}
-    for attack in attacks.values():
-        _check_prior(attack, veil)
+    for planned in attacks.values():
+        _check_prior(planned.attack, veil)
     for name, budget in product(plan.defenses, plan.budgets):
         _check_budget(name, budget, veil)
-    tasks = {spec: build_task(spec, texts=list(dict.fromkeys(one.text for one in passages))) for spec in plan.tasks}
-    _check_labels([task.label for task in tasks.values()])
+    distinct = list(dict.fromkeys(one.text for one in passages))
+    # A misspelled task should not come to light after the texts were searched and embedded.
+    _check_labels([build_task(spec, texts=distinct).label for spec in plan.tasks])
     rewriters = {name: build_rewriter(name) for name in plan.baselines}
     judge = _judge(plan.judge, veil, cache, progress)
     embed = MemoizedEmbedder(veil.embedder(embedder, cache=cache), progress)
-    corpus = AuditCorpus.from_texts(concept, passages, embed, near_copies=plan.near_copies, progress=progress)
+    if not embeds_any_text(embed.embedder):
+        plan = _without_model(plan)
+    searched = MemoizedConcept(concept)
+    corpus = AuditCorpus.from_texts(
+        searched, passages, embed, near_copies=plan.near_copies, ids=ids, groups=groups, progress=progress
+    )
+    tasks = {spec: build_task(spec, texts=corpus.texts, private=corpus.spans, concept=searched) for spec in plan.tasks}
     if len(corpus.vocabulary) < FEWEST_WORDS:
         attacks = _without_attacks(attacks, len(corpus.vocabulary))
     return Audit(
@@ -243,26 +362,31 @@ def prepare_audit(
         veil=veil,
         corpus=corpus,
         embed=embed,
+        concept=searched,
         attacks=attacks,
         tasks=tasks,
         baselines={
-            name: Rewritten.over_corpus(corpus.passages, rewriter, concept, embed, seed=plan.seeds[0])
+            name: Rewritten.over_corpus(corpus.passages, rewriter, searched, embed, seed=plan.seeds[0])
             for name, rewriter in rewriters.items()
         },
         judge=judge,
     )
 
 
-def attack_from_spec(spec: str) -> Attack:
-    """Return the attack that `spec` names: `NAME[:PRIOR][,setting=value…]`."""
+def attack_from_spec(spec: str) -> PlannedAttack:
+    """Return the attack that `spec` names: `NAME[:PRIOR][,setting=value…]`.
+
+    Settings are those of the attack, and what it is given: `denoiser` (wiener, mlp or none) and `copies` of texts.
+    """
     parsed = parse_spec(spec, ATTACKS.kind)
     settings: dict[str, Any] = dict(parsed.settings)
+    given = {name: settings.pop(name) for name in ("denoiser", "copies") if name in settings}
     if parsed.target is not None:
         kind: Any = ATTACKS.load(parsed.name)
         if "prior" not in {field.name for field in fields(kind)}:
             raise InvalidInputError(f"the attack {parsed.name!r} takes no prior, got {parsed.target!r}")
         settings["prior"] = parsed.target
-    return build_attack(parsed.name, settings)
+    return PlannedAttack(attack=build_attack(parsed.name, settings), **given)
 
 
 def veil_named(name: str, veil: Veil, pairs: ContrastPairs) -> Veil:
@@ -292,6 +416,11 @@ def task_digest(task: Any) -> str:
     values = {field.name: getattr(task, field.name) for field in fields(task)}
     plain = {name: value for name, value in values.items() if isinstance(value, str | int | float | tuple | Mapping)}
     return hashlib.sha256(repr(plain).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sort_exposures(exposures: Iterable[Exposure]) -> tuple[Exposure, ...]:
+    """Return exposures, those that were read furthest and with most confidence first."""
+    return tuple(sorted(exposures, key=lambda one: (-one.confidence * one.read, -one.confidence, one.record)))
 
 
 def _cell(kind: Any, name: str, setting: Setting, compute: Any) -> Cell[Any]:
@@ -325,7 +454,7 @@ def _check_budget(name: str, budget: Budget, veil: Veil) -> None:
         raise InvalidInputError(f"{budget.asked} is too little for {name}: nothing is left of a vector")
     if name == "veil":
         # The veil itself refuses a budget at which some axis would be released in clear, and warns of too much noise.
-        veil.release(epsilon=epsilon)
+        veil.release(epsilon=epsilon, ledger="none")
 
 
 def _plain_mechanism(name: str, dimensions: int) -> Callable[[float], Mechanism]:
@@ -346,6 +475,20 @@ def _check_labels(labels: list[str]) -> None:
         raise InvalidInputError(f"two tasks would both be called {twice!r} in results; leave one out, or rename a file")
 
 
+def _without_model(plan: AuditPlan) -> AuditPlan:
+    """Return the plan without what a file of vectors can't serve: texts that are not in it."""
+    tasks = tuple(spec for spec in plan.tasks if parse_spec(spec, "task").name not in NEW_TEXTS)
+    if not plan.blanks and tasks == plan.tasks:
+        return plan
+    warnings.warn(
+        f"the vectors come from a file, and no model is at hand: fill in the blank, {' and '.join(NEW_TEXTS)} are left "
+        "out, because they embed texts of their own",
+        VecveilWarning,
+        stacklevel=3,
+    )
+    return replace(plan, blanks=0, tasks=tasks or ("neighbors",))
+
+
 def _judge(spec: str, veil: Veil, cache: Path | None, progress: Progress) -> MemoizedEmbedder | None:
     if not spec:
         return None
@@ -355,9 +498,9 @@ def _judge(spec: str, veil: Veil, cache: Path | None, progress: Progress) -> Mem
     return MemoizedEmbedder(judge, progress)
 
 
-def _without_attacks(attacks: Mapping[str, Attack], words: int) -> dict[str, Attack]:
+def _without_attacks(attacks: Mapping[str, PlannedAttack], words: int) -> dict[str, PlannedAttack]:
     """Return no attack, or raise where the user asked for one: with a single word there is nothing to read back."""
-    asked = [spec for spec in attacks if parse_spec(spec, ATTACKS.kind).name not in ALWAYS]
+    asked = [spec for spec in attacks if spec not in DEFAULT_ATTACKS]
     problem = f"the concept comes down to {words} sensitive word in these texts: there is no other to tell it from"
     if asked:
         raise InvalidInputError(f"{problem}, so that {asked[0]!r} can't run; leave it out, and the concept probes will")

@@ -52,6 +52,9 @@ class AuditCorpus:
         pair_passages: The texts of the pairs: all that hold the concept, then the same without it.
         near_copies: Cosine from which two texts are near copies, which stay on one side of every split; None where
             texts are split one by one, so that an attacker may know a near copy of a text that it is tested on.
+        ids: What each record is called: its id, or the number of its row.
+        groups: What each text belongs to, such as a person: texts of a group stay on one side of every split. Empty
+            where nobody says.
     """
 
     passages: tuple[Passage, ...]
@@ -61,6 +64,8 @@ class AuditCorpus:
     pairs: ContrastPairs
     pair_passages: tuple[Passage, ...]
     near_copies: float | None = None
+    ids: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
     @classmethod
     def from_texts(
@@ -70,13 +75,17 @@ class AuditCorpus:
         embed: Embed,
         *,
         near_copies: float | None = None,
+        ids: Sequence[object] | None = None,
+        groups: Sequence[object] | None = None,
         progress: Progress = silent,
     ) -> AuditCorpus:
         """Find the concept in `texts`, make the contrast pairs and embed everything."""
         marked: dict[str, Spans] = {}
-        for passage in texts:
+        first: dict[str, int] = {}
+        for row, passage in enumerate(texts):
             # One copy of a text may be annotated and another not: what any of them marks is private.
             marked[passage.text] = tuple(dict.fromkeys((*marked.get(passage.text, ()), *passage.annotations)))
+            first.setdefault(passage.text, row)
         passages = tuple(Passage(text, spans) for text, spans in marked.items())
         contrast = contrast_set(concept, passages, drop_empty=True, allow_everywhere=True, progress=progress)
         spans = contrast.spans
@@ -102,6 +111,8 @@ class AuditCorpus:
             pairs=ContrastPairs(embed([one.text for one in held]), embed([one.text for one in removed])),
             pair_passages=held + removed,
             near_copies=near_copies,
+            ids=tuple(str(row if ids is None else ids[row]) for row in first.values()),
+            groups=() if groups is None else tuple(str(groups[row]) for row in first.values()),
         )
 
     def __len__(self) -> int:
@@ -111,6 +122,11 @@ class AuditCorpus:
     def texts(self) -> tuple[str, ...]:
         """The texts alone."""
         return tuple(passage.text for passage in self.passages)
+
+    @cached_property
+    def passage_of(self) -> dict[str, Passage]:
+        """The passage of each text, with what is annotated in it."""
+        return {passage.text: passage for passage in self.passages}
 
     @property
     def vocabulary(self) -> frozenset[str]:
@@ -136,20 +152,27 @@ class AuditCorpus:
     def _groups(self) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
         """Texts that stay together: groups in which the concept is, and groups in which it isn't."""
         labels = np.arange(len(self)) if self.near_copies is None else group_near_copies(self.clean, self.near_copies)
+        if self.groups:
+            labels = np.unique(np.array(self.groups), return_inverse=True)[1]
         order = np.argsort(labels, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
         largest = max(map(len, groups))
+        kind = "one group" if self.groups else f"near copies from cosine {self.near_copies} on; name a higher one"
         if largest > MOST_TOGETHER * len(self):
             raise InvalidInputError(
-                f"texts that are near copies, from cosine {self.near_copies} on, hang together in a group of {largest} "
-                f"of {len(self)}: there is nothing to split; name a higher cosine, since models differ in what is near"
+                f"{largest} of {len(self)} texts belong together ({kind}): there is nothing to split"
             )
         private = [any(self.tokens[row] for row in group) for group in groups]
         with_concept = [group for group, held in zip(groups, private, strict=True) if held]
         return with_concept, [group for group, held in zip(groups, private, strict=True) if not held]
 
-    def evidence(self, rows: Sequence[int]) -> Evidence:
-        """Return what a defense may be learned from in the rows with these numbers."""
+    def evidence(self, rows: Sequence[int], vectors: Embeddings | None = None) -> Evidence:
+        """Return what a defense may be learned from in the rows with these numbers.
+
+        Args:
+            rows: Numbers of texts.
+            vectors: Vectors of all texts as the model reads them, where private words are replaced before.
+        """
         pair_of = {passage.text: number for number, passage in enumerate(self.pair_passages[: len(self.pairs)])}
         chosen = [pair_of[text] for row in rows if self.tokens[row] and (text := self.passages[row].text) in pair_of]
         if len(chosen) < 2:
@@ -158,7 +181,7 @@ class AuditCorpus:
         labeled = LabeledTexts(
             texts=tuple(self.passages[row].text for row in order),
             tokens=tuple(self.tokens[row] for row in order),
-            vectors=self.clean[order],
+            vectors=(self.clean if vectors is None else vectors)[order],
         )
         return labeled.evidence(ContrastPairs(self.pairs.with_concept[chosen], self.pairs.without_concept[chosen]))
 

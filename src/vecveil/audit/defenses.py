@@ -16,9 +16,13 @@ from vecveil.embedders import Fingerprint
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import ContrastPairs, NoiseShape
 from vecveil.shapes.missing_axes import MissingAxesEstimator
+from vecveil.substitutions.plain import Keep
 from vecveil.veil import Veil
+from vecveil.veil.blanks import Blank, BlankReadings, compare_blanks, read_blanks
 from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
+from vecveil.veil.release import Release
+from vecveil.veil.words import WordProtection
 
 Embed: TypeAlias = Callable[[Sequence[str]], Embeddings]
 
@@ -42,6 +46,10 @@ class Defense(Protocol):
         """Return what is stored in place of the vectors `clean` of `passages`; the mean of it over several times."""
         ...
 
+    def read_blanks(self, blanks: Sequence[Blank], embed: Embed, rng: np.random.Generator) -> BlankReadings | None:
+        """Return what one release of each text tells of its blank at most; None where no one has worked that out."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Undefended:
@@ -57,6 +65,11 @@ class Undefended:
         del passages, rng, times
         return clean
 
+    def read_blanks(self, blanks: Sequence[Blank], embed: Embed, rng: np.random.Generator) -> BlankReadings:
+        """Return which candidates have the very vector that was stored."""
+        del rng
+        return compare_blanks(embed, blanks, [[one.text for one in blank.candidates] for blank in blanks])
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Veiled:
@@ -67,12 +80,19 @@ class Veiled:
         epsilon: Literal budget.
         grid: What releases are rounded to.
         keyed: Whether the noise of a record comes from a key, so that releasing it again tells nothing new.
+        embed: The embedder, which reads texts after their private words were replaced; None to protect vectors that
+            come without their texts.
+        concept: Finds those words, where the veil does not keep it, or where what it finds is memoized.
+        known: Texts as the model reads them, where that is the same each time.
     """
 
     veil: Veil
     epsilon: float
     grid: str = "float32"
     keyed: bool = False
+    embed: Embed | None = None
+    concept: Concept | None = None
+    known: Mapping[str, str] = field(default_factory=dict, repr=False)
     noisy: bool = True
 
     @property
@@ -84,13 +104,32 @@ class Veiled:
         self, passages: Sequence[Passage], clean: Embeddings, rng: np.random.Generator, *, times: int = 1
     ) -> Embeddings:
         """Return the mean of releases with fresh noise, or of those of one key, which is drawn at each call."""
-        del passages
         if not len(clean):
             return clean
-        key, seeded = (Key(rng.bytes(32)), None) if self.keyed else (None, rng)
-        release = self.veil.release(epsilon=self.epsilon, grid=self.grid, key=key, rng=seeded)
-        total = sum(release.grid.values(release.protect_vectors(clean)).astype(np.float64) for _ in range(times))
+        release = self._release(rng)
+        total = np.zeros(clean.shape)
+        for _ in range(times):
+            vectors = clean
+            if self.embed is not None and release.words is not None:
+                vectors = self.embed(self._rewrite(release, passages))
+            total += release.grid.values(release.protect_vectors(vectors))
         return np.asarray(total / times, dtype=clean.dtype)
+
+    def read_blanks(self, blanks: Sequence[Blank], embed: Embed, rng: np.random.Generator) -> BlankReadings:
+        """Return the posterior of each candidate, by Bayes."""
+        return read_blanks(self._release(rng), embed, blanks, texts=self.embed is not None)
+
+    def _rewrite(self, release: Release, passages: Sequence[Passage]) -> list[str]:
+        known = [self.known.get(passage.text) for passage in passages]
+        if None not in known:
+            return [text for text in known if text is not None]
+        return release.rewrite(passages).texts
+
+    def _release(self, rng: np.random.Generator) -> Release:
+        key, seeded = (Key(rng.bytes(32)), None) if self.keyed else (None, rng)
+        return self.veil.release(
+            epsilon=self.epsilon, grid=self.grid, key=key, rng=seeded, concept=self.concept, ledger="none"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,6 +171,15 @@ class Rewritten:
         texts = {**self.known, **dict(zip(others, self._rewrite(list(others.values())), strict=True))}
         return self.embed([texts[passage.text] for passage in passages])
 
+    def read_blanks(self, blanks: Sequence[Blank], embed: Embed, rng: np.random.Generator) -> BlankReadings | None:
+        """Return which candidates, rewritten, have the vector that was stored; None where rewriting is random."""
+        del rng
+        if not self.rewriter.repeatable:
+            return None
+        sizes = np.cumsum([len(blank.candidates) for blank in blanks])[:-1]
+        rewritten = np.array(self._rewrite([one for blank in blanks for one in blank.candidates]), dtype=object)
+        return compare_blanks(embed, blanks, [part.tolist() for part in np.split(rewritten, sizes)])
+
     def _rewrite(self, passages: Sequence[Passage]) -> list[str]:
         return self.rewriter.rewrite(passages, self.concept, np.random.default_rng(self.seed))
 
@@ -145,6 +193,7 @@ def make_veil(
     learner: str = "uniform",
     estimator: MissingAxesEstimator | None = None,
     facts: Mapping[str, float] | None = None,
+    words: WordProtection | None = None,
 ) -> Veil:
     """Return a veil for a comparison, of a shape that was learned elsewhere or that is the same along every axis.
 
@@ -156,6 +205,7 @@ def make_veil(
         learner: Name of the shape learner.
         estimator: Estimates what the shape leaves out.
         facts: What the learner noticed.
+        words: What becomes of private words; they stay where None.
     """
     unit = MECHANISMS.load(mechanism).for_shape(
         epsilon=1.0, variances=shape.variances, axes=shape.axes, center=shape.center
@@ -164,10 +214,12 @@ def make_veil(
         shape=shape,
         mechanism=mechanism,
         fingerprint=model,
-        typical=TypicalLengths.from_pairs(pairs, unit),
+        typical=TypicalLengths.from_pairs(pairs, unit, normalized=model.normalized),
         estimator=estimator,
+        substitution=Keep() if words is None else words.substitution,
+        concept=None if words is None else words.concept,
         provenance=Provenance(
-            concept={},
+            concept={} if words is None or words.concept is None else words.concept.summary(),
             contrast="removal",
             pairs=len(pairs),
             embedder=None,

@@ -13,11 +13,10 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from filelock import FileLock, Timeout
 
+from vecveil.core.atomic import atomic_file, create_folder, hold_lock, require_own
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
-from vecveil.files.atomic import atomic_file
 
 T = TypeVar("T")
 
@@ -71,20 +70,16 @@ class Experiment:
     def open(self, plan: Mapping[str, Any]) -> Iterator[None]:
         """Hold the folder for one run; refuse one that holds another plan, or that another process works in."""
         self.check()
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FileLock(self.path / LOCK)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise InvalidInputError(f"another process is at work in {self.path}") from None
-        try:
+        # The user may have named a link; what is inside the folder may be none.
+        create_folder(self.path.resolve())
+        with hold_lock(self.path / LOCK, busy=f"another process is at work in {self.path}"):
             self.check(plan)
             self._sweep()
+            require_own(self.path / CELLS)
+            require_own(self.path / CHECKPOINTS)
             if not (self.path / PLAN).exists():
                 self._write(self.path / PLAN, json.dumps(plan, indent=2).encode())
             yield
-        finally:
-            lock.release()
 
     def run(self, cell: Cell[T]) -> T:
         """Return the result of a cell: what was computed before, or what is computed now and kept."""
@@ -125,7 +120,7 @@ class Experiment:
         except msgspec.MsgspecError as error:
             # JSON has no infinite numbers; a cell that can't be read again would stop every later run.
             raise InvalidInputError(f"{cell.key['name']} gave a result that can't be kept: {error}") from None
-        path.parent.mkdir(exist_ok=True, mode=0o700, parents=True)
+        create_folder(path.parent)
         self._write(path, content)
 
     def _require_same(self, plan: Mapping[str, Any]) -> None:
@@ -151,7 +146,7 @@ class Experiment:
                 draft.unlink(missing_ok=True)
 
     def _write(self, path: Path, content: bytes) -> None:
-        with atomic_file(path, private=True) as draft:
+        with atomic_file(path) as draft:
             draft.write_bytes(content)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vecveil.attacks import Recovery, Sample
-from vecveil.audit.results import CategoryLeakage, Estimate
-from vecveil.core.arrays import Vector
+from vecveil.audit.rows import CategoryLeakage, Estimate
+from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 
 RESAMPLES = 1000
@@ -63,6 +63,22 @@ class Reading:
         claimed = [words & sensitive for words in self.recovery.words]
         counts = np.array([len(words) for words in claimed], dtype=np.float64)
         return ratio(_hits(self.sample, claimed), counts) if counts.any() else None
+
+    def r_precision(self) -> Estimate:
+        """Return the share of sensitive words among those that the attack is surest of, as many as the text has."""
+        return ratio(_ranked_hits(self.sample, self.recovery.vocabulary, self.recovery.scores), self._counts())
+
+    def r_chance(self, frequencies: Mapping[str, int]) -> float:
+        """Return the same for someone who always names the words that are most frequent, which needs no vector."""
+        blind = np.array([float(frequencies.get(word, 0)) for word in self.recovery.vocabulary])
+        hits = _ranked_hits(self.sample, self.recovery.vocabulary, np.tile(blind, (len(self.sample), 1)))
+        return float(hits.sum() / self._counts().sum())
+
+    def read_words(self) -> Vector:
+        """Return, for each text, the share of its sensitive words that are among those the attack is surest of."""
+        counts = self._counts()
+        hits = _ranked_hits(self.sample, self.recovery.vocabulary, self.recovery.scores)
+        return np.asarray(hits / np.maximum(counts, 1))
 
     def top_one(self) -> Estimate:
         """Return the share of texts with sensitive tokens whose surest word is one of them."""
@@ -125,11 +141,33 @@ def mitigation(*, leakage: float, undefended: float) -> float:
     return (leakage - undefended) / undefended
 
 
+def _ranked_hits(sample: Sample, vocabulary: Sequence[str], scores: Matrix) -> Vector:
+    """Return, for each text, how many of its words are among the surest, as many as it has; ties count by half."""
+    truth = sample.mark_words(vocabulary)
+    found = np.zeros(len(sample))
+    for row, tokens in enumerate(sample.tokens):
+        if tokens and truth[row].any():
+            ranked = np.sort(scores[row])[::-1]
+            last = ranked[min(len(tokens), ranked.size) - 1]
+            above, level = scores[row] > last, scores[row] == last
+            # Of equals at the border, those that still fit are drawn.
+            places = min(len(tokens), ranked.size) - above.sum()
+            found[row] = (truth[row] & above).sum() + (truth[row] & level).sum() * places / level.sum()
+    return found
+
+
 def _hits(sample: Sample, claimed: Sequence[frozenset[str] | set[str]]) -> Vector:
     return np.array(
         [sum(token.word in words for token in tokens) for tokens, words in zip(sample.tokens, claimed, strict=True)],
         dtype=np.float64,
     )
+
+
+def mean_of(values: Vector, *, seed: int = 0) -> Estimate:
+    """Return the mean of numbers of any size, with its bootstrap interval."""
+    drawn = np.random.default_rng(seed).choice(values, size=(RESAMPLES, values.size)).mean(axis=1)
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(value=float(values.mean()), low=float(low), high=float(high))
 
 
 def ratio(parts: Vector, wholes: Vector, *, seed: int = 0) -> Estimate:
@@ -140,10 +178,6 @@ def ratio(parts: Vector, wholes: Vector, *, seed: int = 0) -> Estimate:
         wholes: What could have been found; rows with nothing don't count.
         seed: Of the resampling.
     """
-    try:
-        from scipy.stats import bootstrap
-    except ImportError:
-        raise MissingExtraError("scipy", "audit") from None
     counted = wholes > 0
     if not counted.any():
         raise InvalidInputError("nothing to take a share of: every whole is zero")
@@ -152,21 +186,13 @@ def ratio(parts: Vector, wholes: Vector, *, seed: int = 0) -> Estimate:
     if counted.sum() < 2:
         return Estimate(value=value, low=0.0, high=1.0)
 
-    def quotient(part: Vector, whole: Vector, axis: int) -> Vector:
-        return np.asarray(part.sum(axis=axis) / whole.sum(axis=axis))
-
-    found = bootstrap(
-        shares,
-        quotient,
-        paired=True,
-        n_resamples=RESAMPLES,
-        confidence_level=LEVEL,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-        batch=100,
-    ).confidence_interval
+    drawn = np.random.default_rng(seed).multinomial(
+        len(shares[0]), np.full(len(shares[0]), 1 / len(shares[0])), RESAMPLES
+    )
+    values = (drawn @ shares[0]) / np.maximum(drawn @ shares[1], 1e-300)
+    ends = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     # A bootstrap never leaves what it saw: where no row had any part, or every row all, it would be sure of itself.
     unseen = float(((1 - LEVEL) / 2) ** (1 / counted.sum()))
-    low = unseen if (shares[0] == shares[1]).all() else float(found.low)
-    high = 1 - unseen if not shares[0].any() else float(found.high)
+    low = unseen if (shares[0] == shares[1]).all() else float(ends[0])
+    high = 1 - unseen if not shares[0].any() else float(ends[1])
     return Estimate(value=value, low=low, high=high)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from vecveil.attacks.probe import ProbeKind
+from vecveil.audit.verdict import Tolerance
 from vecveil.core.checks import at_least, fraction, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.specs import parse_spec
 from vecveil.mechanisms import MECHANISMS
 from vecveil.mechanisms.grid import GRIDS
+from vecveil.veil.blanks import MOST_BLANKS, MOST_CANDIDATES
 from vecveil.veil.budget import Budget
 
-DEFENSES = ("laplace", "purkayastha", "veil")
+ATTACKS = ("mlc,batch_size=256,epochs=60,patience=8", "nearest")
+TASKS = ("known-item", "neighbors")
+DEFENSES = ("laplace", "veil")
+BASELINES = ("remove",)
 PROBES: tuple[ProbeKind, ...] = ("linear", "mlp")
 
 
@@ -26,7 +31,9 @@ class AuditPlan:
         tasks: Specs of utility tasks.
         budgets: What each mechanism may spend.
         defenses: "veil", and mechanisms that add the same noise along every axis. No defense is always among them.
-        baselines: Names of text-level baselines.
+        baselines: Names of text-level baselines; "remove" is plain redaction.
+        equal_search: Whether plain noise is as strong as the first task bears at what the veil keeps of it, in place of
+            the budgets themselves: only then can leakage be compared.
         seeds: Each is a whole repetition: splits, noise, attackers.
         copies: Fresh releases of each training text that an attacker learns from: it knows the mechanism and can
             protect its own texts as often as it likes.
@@ -34,22 +41,27 @@ class AuditPlan:
         keyed: Whether the noise of a text comes from a key, so that releasing it again tells nothing new.
         near_copies: Cosine from which two texts are near copies and stay on one side of every split; None where an
             attacker may know near copies of the texts that it is tested on, as the paper's may.
-        tolerance: Share of what an attack reads out of unprotected vectors that may remain for a verdict of "pass".
+        tolerance: What may remain for a verdict of "pass".
+        blanks: Texts that are asked about by someone who has all but one private value; 0 leaves that out.
+        candidates: Values that may stand there, at most.
         examples: Texts whose readings are kept to be looked at.
         judge: Spec of the embedder that says how near a reconstruction comes; empty for none.
     """
 
-    attacks: tuple[str, ...]
-    tasks: tuple[str, ...]
     budgets: tuple[Budget, ...]
+    attacks: tuple[str, ...] = ATTACKS
+    tasks: tuple[str, ...] = TASKS
     defenses: tuple[str, ...] = DEFENSES
-    baselines: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = BASELINES
+    equal_search: bool = False
     seeds: tuple[int, ...] = (0,)
     copies: int = 2
     grid: str = "float32"
     keyed: bool = False
     near_copies: float | None = None
-    tolerance: float = 0.2
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    blanks: int = MOST_BLANKS
+    candidates: int = MOST_CANDIDATES
     examples: int = 6
     judge: str = ""
 
@@ -73,7 +85,10 @@ class AuditPlan:
         one_of(self.grid, GRIDS, "grid")
         at_least(self.copies, 1, "copies")
         at_least(self.examples, 0, "examples")
-        fraction(self.tolerance, "tolerance")
+        at_least(self.blanks, 0, "blanks")
+        at_least(self.candidates, 2, "candidates")
+        if self.equal_search and not self.tasks:
+            raise InvalidInputError("plain noise that keeps as much search as the veil needs a task, got none")
         if self.near_copies is not None:
             fraction(self.near_copies, "near_copies")
 

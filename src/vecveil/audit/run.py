@@ -2,72 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from vecveil.attacks import ATTACKS
 from vecveil.audit.audit import prepare_audit
 from vecveil.audit.experiment import Experiment
-from vecveil.audit.plan import AuditPlan
-from vecveil.audit.results import AuditResult
+from vecveil.audit.plan import TASKS, AuditPlan
+from vecveil.audit.result import AuditResult
 from vecveil.concepts import Concept, Passage
-from vecveil.concepts.toml_file import concept_from_settings
-from vecveil.core.errors import InvalidInputError, VecveilError
 from vecveil.core.progress import Progress, silent
-from vecveil.core.specs import parse_spec
 from vecveil.embedders import Embedder
 from vecveil.veil import Veil
-from vecveil.veil.budget import Budget
+from vecveil.veil.budget import SCALES, Budget
 
 NOISE_RATIOS = (0.5, 1.0, 2.0)
 """Budgets where none is named and the veil keeps none."""
 
-RELEASES = 8
-"""Fresh releases of a record that the averaging attack gets."""
-
 
 def audit(
-    veil: Veil,
+    veil: Veil | str | Path,
     texts: Iterable[str | Passage],
     *,
     concept: Concept | None = None,
-    attacks: Sequence[str] = (),
-    tasks: Sequence[str] = ("neighbors",),
-    budgets: Sequence[Budget] = (),
+    epsilon: float | Sequence[float] | None = None,
+    noise_ratio: float | Sequence[float] | None = None,
+    paper_epsilon: float | Sequence[float] | None = None,
+    queries: str | Path | None = None,
+    ids: Sequence[object] | None = None,
+    groups: Sequence[object] | None = None,
     out: str | Path | None = None,
     embedder: str | Embedder | None = None,
     cache: str | Path | None = None,
     progress: Progress = silent,
     **settings: Any,
 ) -> AuditResult:
-    """Attack what a veil protects of texts, beside no defense and plain noise, and measure what is left of the search.
+    """Attack what a veil protects of texts, beside no defense, redaction and plain noise, and measure the search.
 
     Args:
-        veil: What is audited.
+        veil: What is audited, or its folder.
         texts: The owner's texts.
-        concept: What is private; a veil does not tell, unless it was learned with `keep_concept`.
-        attacks: Specs of attacks, such as "mlc"; nearest and averaging, and the concept probes, always run.
-        tasks: Specs of utility tasks.
-        budgets: Budgets to audit; the veil's own where none is named, or noise ratios of 0.5, 1 and 2.
+        concept: What is private, where the veil was learned not to tell.
+        epsilon: Literal budgets to audit; the veil's own where none of the three is given.
+        noise_ratio: The same as noise ratios.
+        paper_epsilon: The same on the axis of the paper's tables.
+        queries: File of the owner's own queries, to measure the search by.
+        ids: What each record is called in results; the numbers of rows where None.
+        groups: What each text belongs to, such as a document or a person.
         out: Folder for what was computed, to go on from after a stop; nothing is kept where None.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
         progress: Told how far the work is.
-        **settings: Further settings of `AuditPlan`.
+        **settings: Further settings of `AuditPlan`: attacks, tasks, defenses, seeds, tolerance.
     """
-    plan = AuditPlan(
-        attacks=with_default_attacks(attacks),
-        tasks=tuple(tasks),
-        budgets=default_budgets(veil, budgets),
-        **settings,
-    )
+    opened = veil if isinstance(veil, Veil) else Veil.load(veil)
+    asked = {"epsilon": epsilon, "noise_ratio": noise_ratio, "paper_epsilon": paper_epsilon}
     prepared = prepare_audit(
-        plan,
-        veil,
-        read_concept(veil) if concept is None else concept,
+        make_plan(opened, budgets=collect_budgets(asked), queries=queries, **settings),
+        opened,
+        opened.choose_concept(concept),
         texts,
+        ids=ids,
+        groups=groups,
         embedder=embedder,
         cache=None if cache is None else Path(cache),
         progress=progress,
@@ -78,25 +75,29 @@ def audit(
         return prepared.run(Experiment(Path(folder) / "audit"), progress=progress)[0]
 
 
-def with_default_attacks(attacks: Sequence[str], *, releases: int = RELEASES) -> tuple[str, ...]:
-    """Return attacks with those that always run; averaging only where there is more than one release to average."""
-    named = {parse_spec(spec, ATTACKS.kind).name for spec in attacks}
-    always = {"nearest": "nearest"} | ({"averaging": f"averaging,releases={releases}"} if releases > 1 else {})
-    return (*attacks, *(spec for name, spec in always.items() if name not in named))
+def collect_budgets(asked: Mapping[str, float | Sequence[float] | None]) -> tuple[Budget, ...]:
+    """Return the budgets that are named as epsilon, noise_ratio and paper_epsilon, each a number or several."""
+    found = []
+    for name, values in asked.items():
+        several = values if isinstance(values, Sequence) else () if values is None else (values,)
+        found += [Budget(value=value, scale=SCALES[name]) for value in several]
+    return tuple(found)
 
 
-def default_budgets(veil: Veil, budgets: Sequence[Budget] = ()) -> tuple[Budget, ...]:
-    """Return the budgets that are named, the veil's own where none is, or some where it keeps none."""
+def make_plan(
+    veil: Veil, *, budgets: Sequence[Budget] = (), queries: str | Path | None = None, **settings: Any
+) -> AuditPlan:
+    """Return the plan with its defaults: the veil at its own budget, beside plain noise that keeps as much search.
+
+    Where budgets are named, plain noise has the same ones.
+    """
+    given = {name: value for name, value in settings.items() if value is not None}
+    tasks = tuple(given.pop("tasks", TASKS))
+    if queries is not None:
+        # First, because the first task is what search is measured by.
+        tasks = (f"queries:{queries}", *(task for task in tasks if not task.startswith("queries:")))
     if not budgets and veil.epsilon is not None:
-        return (Budget(value=veil.epsilon, scale="literal"),)
-    return tuple(budgets) or tuple(Budget(value=value, scale="noise-ratio") for value in NOISE_RATIOS)
-
-
-def read_concept(veil: Veil) -> Concept:
-    """Return the concept that the veil holds where its owner asked for that."""
-    try:
-        return concept_from_settings(veil.provenance.concept, folder=Path())
-    except VecveilError:
-        raise InvalidInputError(
-            "name what is private with concept=: the veil was learned without keep_concept"
-        ) from None
+        own = (Budget(value=veil.epsilon, scale="literal"),)
+        return AuditPlan(**{"budgets": own, "tasks": tasks, "equal_search": bool(tasks), **given})
+    asked = tuple(budgets) or tuple(Budget(value=value, scale="noise-ratio") for value in NOISE_RATIOS)
+    return AuditPlan(budgets=asked, tasks=tasks, **given)

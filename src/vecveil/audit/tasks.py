@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, cast
 
 from vecveil.audit.task_files import BeirFolder, PairsFile
+from vecveil.concepts import Concept, Passage
+from vecveil.concepts.passage import Spans
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.registry import build
@@ -43,7 +45,7 @@ class TextsFile:
     text_column: str = "text"
 
     def read(self) -> Mapping[str, Any]:
-        """Return the data of a `Neighbors`, by the names of its fields."""
+        """Return the data of a `Neighbors` or a `KnownItem`, by the names of its fields."""
         passages = read_passages(self.target, text_column=self.text_column, skip_empty=True)
         return {"texts": tuple(passage.text for passage in passages), "source": Path(self.target).name}
 
@@ -66,21 +68,41 @@ class MtebName:
         return {"task": load_mteb(self.target, **parts), "source": source}
 
 
+@dataclass(frozen=True, kw_only=True)
+class QueriesFile:
+    """A file of queries, in the column `text_column`."""
+
+    what: ClassVar[str] = "FILE"
+
+    target: str
+    text_column: str = "text"
+
+    def read(self) -> Mapping[str, Any]:
+        """Return the data of a `Queries`, by the names of its fields; the audit has the texts."""
+        passages = read_passages(self.target, text_column=self.text_column, skip_empty=True)
+        return {"queries": tuple(passage.text for passage in passages), "source": Path(self.target).name}
+
+
 _DATA: Mapping[str, type[Data]] = {
+    "known-item": TextsFile,
     "mteb": MtebName,
     "neighbors": TextsFile,
+    "queries": QueriesFile,
     "retrieval": BeirFolder,
     "sts": PairsFile,
 }
 
 
-def build_task(spec: str, *, texts: Sequence[str] = ()) -> UtilityTask:
+def build_task(
+    spec: str, *, texts: Sequence[str] = (), private: Sequence[Spans] = (), concept: Concept | None = None
+) -> UtilityTask:
     """Return the task that `spec` names, with its data read.
 
     | spec | task |
     | --- | --- |
-    | `neighbors` | on `texts` |
-    | `neighbors:FILE` | on the texts of a file |
+    | `known-item`, `neighbors` | on `texts` |
+    | `known-item:FILE`, `neighbors:FILE` | on the texts of a file |
+    | `queries:FILE` | on `texts`, with the queries of a file |
     | `sts:FILE` | on the scored pairs of a file |
     | `retrieval:FOLDER` | on a folder in BEIR form |
     | `mteb:NAME` | a task of MTEB |
@@ -90,7 +112,9 @@ def build_task(spec: str, *, texts: Sequence[str] = ()) -> UtilityTask:
 
     Args:
         spec: `NAME[:TARGET][,setting=value…]`.
-        texts: The corpus of the audit, for tasks that need no more.
+        texts: The corpus of the audit.
+        private: Where the concept stands in each of its texts, where that is known.
+        concept: What is private, to tell queries that name it from others; None where that does not matter.
     """
     parsed = parse_spec(spec, UTILITY_TASKS.kind)
     task: Any = UTILITY_TASKS.load(parsed.name)
@@ -98,10 +122,12 @@ def build_task(spec: str, *, texts: Sequence[str] = ()) -> UtilityTask:
     if data is None:
         return build(UTILITY_TASKS, parsed.name, _with_target(parsed, task))
     # Fields without a default are data; the others are settings.
-    known = {one.name for one in fields(task) if one.default is not MISSING}
+    known = {one.name for one in fields(task) if one.default is not MISSING} - {"private", "named"}
+    own = {"texts": tuple(texts), "private": tuple(tuple((span.start, span.end) for span in one) for one in private)}
+    own = {one.name: own[one.name] for one in fields(task) if one.name in own}
     if parsed.target is None and data is TextsFile:
         _check_names(parsed, known)
-        return build(UTILITY_TASKS, parsed.name, {"texts": tuple(texts), **parsed.settings})
+        return build(UTILITY_TASKS, parsed.name, {**own, **parsed.settings})
     if parsed.target is None:
         raise InvalidInputError(
             f"the utility task {parsed.name!r} needs a {data.what}: write {parsed.name}:{data.what}"
@@ -110,7 +136,19 @@ def build_task(spec: str, *, texts: Sequence[str] = ()) -> UtilityTask:
     _check_names(parsed, known | reading)
     read = data(target=parsed.target, **{key: value for key, value in parsed.settings.items() if key in reading}).read()
     rest = {key: value for key, value in parsed.settings.items() if key not in reading}
-    return build(UTILITY_TASKS, parsed.name, {**read, **rest})
+    own = {} if "texts" in read else own
+    return build(UTILITY_TASKS, parsed.name, {**own, **read, **rest, **_find_named(read.get("queries"), concept)})
+
+
+def _find_named(queries: Any, concept: Concept | None) -> dict[str, Any]:
+    """Return which queries name the concept: those with these ids, or a flag for each."""
+    if concept is None or not queries:
+        return {}
+    asked = list(queries.values()) if isinstance(queries, Mapping) else list(queries)
+    flags = [bool(spans) for spans in concept.find_all([Passage(text) for text in asked])]
+    if not isinstance(queries, Mapping):
+        return {"named": tuple(flags)}
+    return {"named": frozenset(query for query, flag in zip(queries, flags, strict=True) if flag)}
 
 
 def _with_target(parsed: Spec, task: Any) -> Mapping[str, Any]:

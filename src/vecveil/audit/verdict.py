@@ -1,121 +1,190 @@
-"""Verdicts on a veil: pass, fail or inconclusive, with reasons in words."""
+"""Verdicts on a veil: words, presence, fill in the blank."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from vecveil.audit.results import AttackRow, Estimate, Judgment, Outcome, ProbeRow, Setting, Verdict
+from vecveil.audit.rows import (
+    PARTS,
+    AttackRow,
+    BlankRow,
+    Estimate,
+    Judgment,
+    Outcome,
+    Part,
+    PartVerdict,
+    ProbeRow,
+    Setting,
+    Verdict,
+)
+from vecveil.core.checks import fraction, one_of
 
-LEAST_LEAKAGE = 0.05
-"""An attack must read this share of the sensitive tokens above chance out of unprotected vectors to be a control."""
+LEAST: Mapping[Part, float] = {"words": 0.05, "presence": 0.1, "blank": 0.1}
+"""What an attack must read out of unprotected vectors, above chance, to be a positive control."""
 
-LEAST_AUC = 0.6
-"""A probe must reach this on unprotected vectors to be one."""
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerance:
+    """Share of what is read out of unprotected vectors, above chance, that may remain behind the veil.
+
+    Attributes:
+        words: Of the private words that attacks read back.
+        presence: Of how well probes tell a text with the concept from the same text without it.
+        blank: Of how often someone is right who has the text but for one private value.
+    """
+
+    words: float = 0.25
+    presence: float = 0.25
+    blank: float = 0.25
+
+    def __post_init__(self) -> None:
+        for part in PARTS:
+            fraction(getattr(self, part), f"tolerance of {part}")
+
+    @classmethod
+    def parse(cls, texts: Iterable[str]) -> Tolerance:
+        """Return what `SHARE` (of every part) and `PART=SHARE` stand for; later ones go before earlier ones."""
+        given: dict[str, float] = {}
+        for text in texts:
+            part, equals, share = text.rpartition("=")
+            try:
+                number = float(share)
+            except ValueError:
+                number = math.nan
+            value = fraction(number, f"tolerance {text!r}")
+            given |= {one_of(part, PARTS, "part of a verdict"): value} if equals else dict.fromkeys(PARTS, value)
+        return cls(**given)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Measure:
-    """How much one attack reads above chance, out of unprotected vectors and behind the veil.
+    """How much one attack reads above chance, out of unprotected vectors and behind the veil, of how many texts."""
 
-    Attributes:
-        name: The attack.
-        what: What is measured.
-        before: Out of unprotected vectors.
-        after: Behind the veil.
-        least: What it must read out of unprotected vectors to be a test.
-        releases: Fresh releases of each record that it averages.
-    """
-
+    part: Part
     name: str
-    what: str
     before: Estimate
     after: Estimate
-    least: float
-    releases: int = 1
+    texts: int
 
 
 def reach_verdicts(
-    attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], *, tolerance: float
+    attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], blanks: Sequence[BlankRow], *, tolerance: Tolerance
 ) -> tuple[Verdict, ...]:
     """Return the verdict on the veil at each budget and seed.
 
-    It fails where any attack still reads more than `tolerance` of what it reads out of unprotected vectors. It passes
-    only where every attack that was tried is known to work on unprotected vectors and was held off. Anything else is
-    inconclusive: an attack that can't read unprotected vectors has nothing to say about protected ones.
+    A part fails where any attack still reads more than may remain, by the whole of its interval. It passes where at
+    least one attack is known to work on unprotected vectors and all such were held off. Anything else is inconclusive:
+    an attack that can't read unprotected vectors has nothing to say about protected ones.
     """
-    settings = dict.fromkeys([*(row.setting for row in attacks), *(row.setting for row in probes)])
-    return tuple(_verdict(setting, attacks, probes, tolerance) for setting in settings if setting.defense == "veil")
+    found = [*(row.setting for row in attacks), *(row.setting for row in probes), *(row.setting for row in blanks)]
+    settings = dict.fromkeys(setting for setting in found if setting.defense == "veil")
+    return tuple(_verdict(setting, [*_measure(setting, attacks, probes, blanks)], tolerance) for setting in settings)
 
 
-def _verdict(setting: Setting, attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], tolerance: float) -> Verdict:
-    judgments = tuple(
-        _judge(measure, tolerance) for measure in (*_of_attacks(setting, attacks), *_of_probes(setting, probes))
-    )
-    outcomes = {judgment.outcome for judgment in judgments}
+def _verdict(setting: Setting, measures: Sequence[_Measure], tolerance: Tolerance) -> Verdict:
+    parts = []
+    for part in PARTS:
+        allowed = getattr(tolerance, part)
+        judgments = tuple(_judge(measure, allowed) for measure in measures if measure.part == part)
+        if judgments:
+            parts.append(PartVerdict(part=part, outcome=_decide(judgments), tolerance=allowed, judgments=judgments))
+    outcomes = {part.outcome for part in parts}
     outcome: Outcome = "fail" if "fail" in outcomes else "pass" if outcomes == {"pass"} else "inconclusive"
-    reasons = tuple(judgment.reason for judgment in judgments if judgment.outcome == outcome)
-    if not judgments:
-        reasons = ("no attack was run",)
-    return Verdict(setting=setting, outcome=outcome, reasons=reasons, judgments=judgments)
+    return Verdict(setting=setting, outcome=outcome, parts=tuple(parts))
+
+
+def _decide(judgments: Sequence[Judgment]) -> Outcome:
+    outcomes = [judgment.outcome for judgment in judgments if judgment.retained is not None]
+    if "fail" in outcomes:
+        return "fail"
+    return "pass" if outcomes and set(outcomes) == {"pass"} else "inconclusive"
 
 
 def _judge(measure: _Measure, tolerance: float) -> Judgment:
-    who = measure.name if measure.releases == 1 else f"{measure.name} ({measure.releases} releases)"
-    if measure.before.low < measure.least:
-        reason = (
-            f"{who} reads too little out of unprotected vectors to be a test ({measure.what} "
-            f"{measure.before.value:.0%} above chance, at least {measure.before.low:.0%}; {measure.least:.0%} is "
-            "needed): it says nothing about the veil"
+    def judge(outcome: Outcome, kept: Estimate | None, reason: str, needed: int | None = None) -> Judgment:
+        return Judgment(
+            part=measure.part,
+            attack=measure.name,
+            outcome=outcome,
+            before=measure.before,
+            after=measure.after,
+            retained=kept,
+            reason=reason,
+            texts_needed=needed,
         )
-        return Judgment(attack=measure.name, outcome="inconclusive", retained=None, reason=reason)
+
+    least = LEAST[measure.part]
+    if measure.before.low < least:
+        return judge(
+            "inconclusive",
+            None,
+            f"{measure.name} reads too little out of unprotected vectors to be a test ({measure.before.value:.0%} "
+            f"above chance, at least {measure.before.low:.0%}; {least:.0%} is needed): it says nothing about the veil",
+        )
     kept = _share(measure.after, measure.before)
-    reads = f"{who} still reads {max(0.0, kept.value):.0%} of what it reads out of unprotected vectors"
-    if kept.low > tolerance:
-        return Judgment(
-            attack=measure.name, outcome="fail", retained=kept, reason=f"{reads}; {tolerance:.0%} may remain"
-        )
-    if kept.high <= tolerance:
-        return Judgment(
-            attack=measure.name, outcome="pass", retained=kept, reason=f"{reads}, and {tolerance:.0%} may remain"
-        )
-    reason = (
-        f"{reads}, but the interval, {max(0.0, kept.low):.0%} to {kept.high:.0%}, reaches across the {tolerance:.0%} "
-        "that may remain: more test texts would tell"
+    reads = (
+        f"{measure.name} still reads {max(0.0, kept.value):.0%} of what it reads out of unprotected vectors "
+        f"({max(0.0, measure.after.value):.1%} of {measure.before.value:.1%} above chance)"
     )
-    return Judgment(attack=measure.name, outcome="inconclusive", retained=kept, reason=reason)
+    if kept.low > tolerance:
+        return judge("fail", kept, f"{reads}; {tolerance:.0%} may remain")
+    if kept.high <= tolerance:
+        return judge("pass", kept, f"{reads}, and {tolerance:.0%} may remain")
+    needed = _texts_needed(kept, tolerance, measure.texts)
+    more = "" if needed is None else f": about {needed:,} test texts would tell, there were {measure.texts:,}"
+    return judge(
+        "inconclusive",
+        kept,
+        f"{reads}, but the interval, {max(0.0, kept.low):.0%} to {kept.high:.0%}, reaches across the {tolerance:.0%} "
+        f"that may remain{more}",
+        needed,
+    )
 
 
-def _of_attacks(setting: Setting, rows: Sequence[AttackRow]) -> list[_Measure]:
-    before = {row.attack: row for row in rows if row.setting.defense == "none" and row.setting.seed == setting.seed}
-    return [
-        _Measure(
-            name=row.attack,
-            what="leakage",
-            before=_above(before[row.attack].leakage, before[row.attack].chance),
-            after=_above(row.leakage, row.chance),
-            least=LEAST_LEAKAGE,
-            releases=row.releases,
+def _texts_needed(kept: Estimate, tolerance: float, texts: int) -> int | None:
+    """Return how many texts would bring the tolerance to an end of the interval, which narrows with their root."""
+    distance = abs(kept.value - tolerance)
+    width = kept.high - kept.value if kept.value <= tolerance else kept.value - kept.low
+    if distance <= 0.01 * width:
+        return None
+    return math.ceil(texts * (width / distance) ** 2)
+
+
+def _measure(
+    setting: Setting, attacks: Sequence[AttackRow], probes: Sequence[ProbeRow], blanks: Sequence[BlankRow]
+) -> Iterable[_Measure]:
+    def control(row: AttackRow | ProbeRow | BlankRow) -> bool:
+        return row.setting.defense == "none" and row.setting.seed == setting.seed
+
+    read = {row.attack: row for row in attacks if control(row)}
+    for row in (row for row in attacks if row.setting == setting):
+        yield _Measure(
+            part="words",
+            name=row.attack if row.releases == 1 else f"{row.attack} ({row.releases} releases)",
+            before=_above(read[row.attack].r_precision, read[row.attack].r_chance),
+            after=_above(row.r_precision, row.r_chance),
+            texts=row.texts,
         )
-        for row in rows
-        if row.setting == setting
-    ]
-
-
-def _of_probes(setting: Setting, rows: Sequence[ProbeRow]) -> list[_Measure]:
-    before = {row.probe: row for row in rows if row.setting.defense == "none" and row.setting.seed == setting.seed}
-    return [
-        _Measure(
-            name=f"{row.probe} concept probe",
-            what="AUC",
-            before=_above(before[row.probe].auc, 0.5),
-            after=_above(row.auc, 0.5),
-            least=LEAST_AUC - 0.5,
+    seen = {row.probe: row for row in probes if control(row)}
+    for probe in (row for row in probes if row.setting == setting):
+        yield _Measure(
+            part="presence",
+            name=f"{probe.probe} concept probe",
+            before=_above(seen[probe.probe].auc, 0.5),
+            after=_above(probe.auc, 0.5),
+            texts=probe.tested,
         )
-        for row in rows
-        if row.setting == setting
-    ]
+    told = next((row for row in blanks if control(row)), None)
+    for blank in (row for row in blanks if row.setting == setting and told is not None):
+        yield _Measure(
+            part="blank",
+            name="fill in the blank",
+            before=_above(told.right, told.chance) if told else blank.right,
+            after=_above(blank.right, blank.chance),
+            texts=blank.texts,
+        )
 
 
 def _share(after: Estimate, before: Estimate) -> Estimate:

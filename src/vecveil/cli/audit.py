@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +19,23 @@ from vecveil.cli.options import (
     add_options,
     budgets_options,
     cache_option,
+    concept_option,
     embedder_option,
     grid_option,
     list_names,
     text_options,
 )
 from vecveil.concepts.rewriting import REWRITERS
-from vecveil.core.errors import InvalidInputError, VecveilError
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from vecveil.audit import AuditResult, Example, Experiment, Setting
-    from vecveil.concepts import Concept
-    from vecveil.veil import Veil
-    from vecveil.veil.budget import Budget
+    from vecveil.audit import AuditResult, Example, Experiment
 
 COLORS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
+
+EXIT_CODES = {"pass": 0, "fail": 2, "inconclusive": 3}
 
 plan_options = add_options(
     click.option(
@@ -45,15 +44,22 @@ plan_options = add_options(
         multiple=True,
         metavar="SPEC",
         help=list_names("NAME[:PRIOR][,setting=value]", ATTACKS)
-        + " The concept probes, nearest and averaging always run.",
+        + " Any may have denoiser=mlp or none, and copies=N. Fill-in-the-blank and the concept probes always run.  "
+        "[default: mlc, quickly trained, and nearest]",
     ),
     click.option(
         "--task",
         "tasks",
         multiple=True,
         metavar="SPEC",
-        help="neighbors[:FILE], sts:FILE, retrieval:DIR or mteb:NAME, each with settings such as "
-        ",protected=documents.  [default: neighbors]",
+        help="known-item[:FILE], queries:FILE, retrieval:DIR, neighbors[:FILE], sts:FILE or mteb:NAME, each with "
+        "settings such as ,protected=both. The first is the headline.  [default: known-item, neighbors]",
+    ),
+    click.option(
+        "--queries",
+        type=FILE,
+        metavar="FILE",
+        help="Your own queries, without judgments: the same as --task queries:FILE before all others.",
     ),
     click.option(
         "--defense",
@@ -61,14 +67,15 @@ plan_options = add_options(
         multiple=True,
         metavar="NAME",
         help="What to attack beside unprotected vectors: veil, or a mechanism of plain noise; none for nothing else.  "
-        "[default: laplace, purkayastha, veil]",
+        "[default: laplace, veil]",
     ),
     click.option(
         "--baseline",
         "baselines",
         multiple=True,
         metavar="NAME",
-        help=list_names("Text-level baseline to compare with", REWRITERS),
+        help=list_names("Text-level baseline to compare with", REWRITERS)
+        + " none for none.  [default: remove, which is plain redaction]",
     ),
     click.option(
         "--seed",
@@ -77,13 +84,6 @@ plan_options = add_options(
         type=int,
         metavar="N…",
         help="Repetitions, each with its own split, noise and attackers.  [default: 0]",
-    ),
-    click.option(
-        "--releases",
-        default=8,
-        show_default=True,
-        type=click.IntRange(min=1),
-        help="Fresh releases of a record that the averaging attack gets; 1 leaves it out.",
     ),
     click.option(
         "--copies",
@@ -106,10 +106,17 @@ plan_options = add_options(
     ),
     click.option(
         "--tolerance",
-        default=0.2,
+        multiple=True,
+        metavar="[PART=]SHARE",
+        help="Share of what is read out of unprotected vectors, above chance, that may remain for a pass. PART is "
+        "words, presence or blank.  [default: 0.25 of each]",
+    ),
+    click.option(
+        "--blanks",
+        default=64,
         show_default=True,
-        type=float,
-        help="Share of what an attack reads out of unprotected vectors that may remain for a verdict of pass.",
+        type=click.IntRange(min=0),
+        help="Texts that someone fills in who has all but one private value; 0 leaves that out.",
     ),
     click.option(
         "--judge",
@@ -134,16 +141,22 @@ plan_options = add_options(
     "--out", required=True, type=FILE, metavar="DIR", help="Folder for results; a stopped audit goes on in it."
 )
 @click.option(
-    "--concept",
-    "concept_file",
-    type=FILE,
-    metavar="CONCEPT",
-    help="What is private.  [default: what the veil keeps, or the one concept file beside it that fits]",
+    "--fail-on",
+    type=click.Choice(["leak", "inconclusive"]),
+    help="Exit with 2 where the verdict is fail; with inconclusive, also with 3 where it is that.",
 )
+@concept_option
 @budgets_options
 @plan_options
 @grid_option
 @text_options
+@click.option("--id-column", metavar="COLUMN", help="Column that results name records by.  [default: row numbers]")
+@click.option(
+    "--group",
+    "group_column",
+    metavar="COLUMN",
+    help="Column that says what texts belong to, such as a document or a person: attackers then read whole groups too.",
+)
 @embedder_option
 @cache_option
 def audit(
@@ -151,166 +164,118 @@ def audit(
     veil_folder: Path,
     texts_file: Path,
     out: Path,
+    fail_on: str | None,
     concept_file: Path | None,
-    attacks: tuple[str, ...],
-    tasks: tuple[str, ...],
     defenses: tuple[str, ...],
-    seeds: tuple[int, ...],
-    releases: int,
+    baselines: tuple[str, ...],
+    tolerance: tuple[str, ...],
     epsilon: tuple[float, ...],
     noise_ratio: tuple[float, ...],
     paper_epsilon: tuple[float, ...],
     text_column: str,
     annotations_column: str | None,
     skip_empty: bool,
+    id_column: str | None,
+    group_column: str | None,
     embedder: str | None,
     cache: Path | None,
     **settings: Any,
 ) -> None:
-    """Attack what VEIL protects of TEXTS, beside no defense and plain noise, and measure what is left of the search.
+    """Attack what VEIL protects of TEXTS, beside no defense, redaction and plain noise, and measure the search.
 
     Vectors are protected as they are everywhere, with seeded noise, and never released. Stop it when you like: the same
     command goes on where it was.
     """
-    from vecveil.audit import AuditPlan, Experiment, default_budgets, prepare_audit, with_default_attacks
-    from vecveil.audit.plan import DEFENSES
-    from vecveil.veil import Veil, read_passages
+    from vecveil.audit import Experiment, Tolerance, collect_budgets, make_plan, prepare_audit
+    from vecveil.concepts import load_concept
+    from vecveil.veil import Veil
+    from vecveil.veil.passages import read_text_rows
 
     veil = Veil.load(veil_folder)
-    plan = AuditPlan(
-        attacks=with_default_attacks(attacks, releases=releases),
-        tasks=tasks or ("neighbors",),
-        budgets=default_budgets(veil, _collect_budgets(epsilon, noise_ratio, paper_epsilon)),
-        defenses=tuple(name for name in defenses or DEFENSES if name != "none"),
-        seeds=seeds or (0,),
-        **settings,
+    asked = {"epsilon": epsilon, "noise_ratio": noise_ratio, "paper_epsilon": paper_epsilon}
+    named: dict[str, Any] = {
+        name: tuple(one for one in values if one != "none")
+        for name, values in (("defenses", defenses), ("baselines", baselines))
+        if values
+    }
+    plan = make_plan(
+        veil,
+        budgets=collect_budgets(asked),
+        tolerance=Tolerance.parse(tolerance),
+        **named,
+        **{name: None if value == () else value for name, value in settings.items()},
     )
-    concept = find_concept(veil, veil_folder, concept_file)
-    passages = read_passages(
-        texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
+    concept = veil.choose_concept(None if concept_file is None else load_concept(concept_file))
+    rows = read_text_rows(
+        texts_file,
+        text_column=text_column,
+        annotations_column=annotations_column,
+        skip_empty=skip_empty,
+        also=[name for name in (id_column, group_column) if name is not None],
     )
     experiment = Experiment(out)
     experiment.check()
-    prepared = prepare_audit(plan, veil, concept, passages, embedder=embedder, cache=cache, progress=progress_bar)
+    prepared = prepare_audit(
+        plan,
+        veil,
+        concept,
+        rows.passages,
+        ids=None if id_column is None else rows.columns[id_column],
+        groups=None if group_column is None else rows.columns[group_column],
+        embedder=embedder,
+        cache=cache,
+        progress=progress_bar,
+    )
     try:
         result, examples = prepared.run(experiment, progress=progress_bar)
     except KeyboardInterrupt:
         raise Stopped(f"What was computed is kept in {out}; repeat the command to go on.") from None
     present_audit(result, examples, experiment)
+    if fail_on is not None and (result.outcome == "fail" or fail_on == "inconclusive"):
+        sys.exit(EXIT_CODES[result.outcome])
 
 
 def present_audit(result: AuditResult, examples: tuple[Example, ...], experiment: Experiment) -> None:
     """Write the report and the tables, and print the summary of both."""
-    from vecveil.reports import write_report, write_tables
+    from vecveil.audit import EXPOSURES, Exposure
+    from vecveil.reports import write_findings, write_report, write_tables
 
     report = experiment.path / "report.html"
     write_report(result, examples or None, report, title="vecveil audit")
     write_tables(result, experiment.path)
-    for part in (attack_table(result), *verdict_lines(result)):
+    write_findings(result, experiment.read(EXPOSURES, tuple[Exposure, ...]), experiment.path)
+    for part in (overview_table(result), *verdict_lines(result)):
         output().print(part)
     notices().print(f"report written to {report}")
 
 
-def attack_table(result: AuditResult) -> Table:
-    """Return one line per defense: the leakage of each attack, the AUC of each probe, the score of each task."""
+def overview_table(result: AuditResult) -> Table:
+    """Return one line for each defense: search, words, fill in the blank, presence."""
     from rich import box
     from rich.table import Table
 
-    attacks = list(dict.fromkeys(row.attack for row in result.attacks))
-    probes = list(dict.fromkeys(row.probe for row in result.probes))
-    tasks = list(dict.fromkeys(row.task for row in result.tasks))
-    names = [*attacks, *(f"{probe} probe" for probe in probes), *tasks]
-    table = Table("defense", "budget", *names, box=box.SIMPLE_HEAD)
-    for column in table.columns[2:]:
+    from vecveil.audit.result import HEADINGS
+
+    table = Table(*HEADINGS, box=box.SIMPLE_HEAD)
+    for column in table.columns[1:]:
         column.justify = "right"
-    for setting in _settings(result):
-        leakage = {row.attack: f"{row.leakage.value:.0%}" for row in result.attacks if row.setting == setting}
-        auc = {row.probe: f"{row.auc.value:.3f}" for row in result.probes if row.setting == setting}
-        score = {row.task: f"{row.scores[row.main]:.3f}" for row in result.tasks if row.setting == setting}
-        cells = [
-            *(leakage.get(name, "") for name in attacks),
-            *(auc.get(name, "") for name in probes),
-            *(score.get(name, "") for name in tasks),
-        ]
-        asked = f"{setting.asked}{_seed(result, setting)}".removeprefix(", ")
-        table.add_row(setting.label, asked, *cells, end_section=setting.defense == "none")
+    for row in result.overview:
+        table.add_row(*row.cells(), style="bold" if row.own else "")
     return table
 
 
 def verdict_lines(result: AuditResult) -> Iterator[Text]:
-    """Yield each verdict with its reasons."""
+    """Yield the verdict on the veil at its own budget, part by part, and the sentence."""
     from rich.text import Text
 
-    for verdict in result.verdicts:
-        line = Text(f"{verdict.setting.label}, {verdict.setting.asked}{_seed(result, verdict.setting)}: ")
-        line.append(verdict.outcome, style=f"bold {COLORS[verdict.outcome]}")
-        yield line
-        for reason in verdict.reasons:
-            yield Text(f"  {reason}")
+    from vecveil.audit import PARTS
 
-
-def find_concept(veil: Veil, veil_folder: Path, concept_file: Path | None) -> Concept:
-    """Return the concept of a veil: in the file that is named, in the veil itself, or in a file beside it that fits.
-
-    A file fits if its concept has the kinds and sizes that the veil keeps. Where two files fit, neither is taken.
-    """
-    from vecveil.concepts import load_concept
-    from vecveil.concepts.toml_file import concept_from_settings
-
-    if concept_file is not None:
-        return load_concept(concept_file)
-    try:
-        # Where the owner asked for it, the veil holds the whole concept.
-        return concept_from_settings(veil.provenance.concept, folder=veil_folder)
-    except VecveilError:
-        fitting = _find_fitting_files(veil, veil_folder)
-    if len(fitting) == 1:
-        [(path, concept)] = fitting.items()
-        notices().print(f"concept: {path.name}, which fits the veil; name another with --concept")
-        return concept
-    names = ", ".join(path.name for path in fitting)
-    problem = (
-        f"several files beside the veil fit it ({names})"
-        if fitting
-        else "no file beside the veil has a concept of its kinds and sizes, as after a change of the concept file"
-    )
-    raise InvalidInputError(f"name what is private with --concept FILE: the veil doesn't tell, and {problem}")
-
-
-def _find_fitting_files(veil: Veil, veil_folder: Path) -> dict[Path, Concept]:
-    from vecveil.concepts import load_concept
-
-    kept = _plain(veil.provenance.concept)
-    fitting = {}
-    for folder in dict.fromkeys((veil_folder.absolute().parent.resolve(), Path.cwd())):
-        for path in sorted(folder.glob("*.toml")):
-            try:
-                concept = load_concept(path)
-            except VecveilError:
-                continue
-            if _plain(concept.summary()) == kept:
-                fitting[path] = concept
-    return fitting
-
-
-def _plain(summary: Mapping[str, Any]) -> Any:
-    """Return a summary as JSON brings it back."""
-    return json.loads(json.dumps(dict(summary)))
-
-
-def _collect_budgets(
-    epsilon: tuple[float, ...], noise_ratio: tuple[float, ...], paper_epsilon: tuple[float, ...]
-) -> tuple[Budget, ...]:
-    from vecveil.veil.budget import SCALES, Budget
-
-    given = {"epsilon": epsilon, "noise_ratio": noise_ratio, "paper_epsilon": paper_epsilon}
-    return tuple(Budget(value=value, scale=SCALES[name]) for name, values in given.items() for value in values)
-
-
-def _seed(result: AuditResult, setting: Setting) -> str:
-    return f", seed {setting.seed}" if len(result.plan["seeds"]) > 1 else ""
-
-
-def _settings(result: AuditResult) -> list[Setting]:
-    rows = [*(row.setting for row in result.probes), *(row.setting for row in result.tasks)]
-    return list(dict.fromkeys([*rows, *(row.setting for row in result.attacks)]))
+    for verdict in (verdict for verdict in result.verdicts if verdict.setting.own):
+        seed = f", seed {verdict.setting.seed}" if len(result.plan["seeds"]) > 1 else ""
+        for part in verdict.parts:
+            line = Text(f"{PARTS[part.part]}{seed}: ")
+            line.append(part.outcome, style=f"bold {COLORS[part.outcome]}")
+            yield line
+            for judgment in part.judgments:
+                yield Text(f"  {judgment.reason}")
+    yield Text(f"\n{result.sentence}")

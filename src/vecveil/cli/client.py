@@ -35,6 +35,7 @@ def client() -> None:
     show_default=True,
     help="Queries.",
 )
+@click.option("--texts-per-minute", type=float, metavar="N", help="Texts it may send.  [default: the gateway's limit]")
 def new_client(*, clients_file: Path, name: str, veil: Path | None, **settings: Any) -> None:
     """Add client NAME to FILE and print its bearer key, once: only a hash of it is kept."""
     from vecveil.service.clients import add_client

@@ -98,11 +98,11 @@ def _spans(holding: list[tuple[Passage, tuple[Span, ...]]], label: str) -> list[
 def _write_pairs(path: Path, contrasts: ContrastSet, passages: list[Passage]) -> None:
     import json
 
-    from vecveil.files.atomic import atomic_file
+    from vecveil.core.atomic import atomic_file
 
     others = [passages[row].text for row in sorted({*range(len(passages))} - {*contrasts.rows})]
     sides = {"with": contrasts.with_concept, "without": contrasts.without_concept, "other": others}
-    with atomic_file(path, private=True) as draft, draft.open("w", encoding="utf-8") as stream:
+    with atomic_file(path) as draft, draft.open("w", encoding="utf-8") as stream:
         for side, texts in sides.items():
             for number, text in enumerate(texts):
                 pair = None if side == "other" else number

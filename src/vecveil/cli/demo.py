@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vecveil.cli.audit import attack_table, present_audit
+from vecveil.cli.audit import overview_table, present_audit
 from vecveil.cli.console import mark_spans, notices, output, progress_bar
 from vecveil.cli.options import FILE, Stopped
 from vecveil.core.errors import InvalidInputError
@@ -18,20 +18,10 @@ from vecveil.core.folders import cache_folder
 from vecveil.shapes.registry import DEFAULT_SHAPE
 
 if TYPE_CHECKING:
-    from vecveil.audit import AttackRow, AuditResult
+    from vecveil.audit import AuditResult
     from vecveil.concepts import Concept
     from vecveil.embedders import Embedder
     from vecveil.veil import Veil
-
-ATTACK = "mlc"
-"""The attack that the learned shape and plain noise are compared by."""
-
-READING = """\
-How to read it: the budget is the length of the noise over the length of an embedding. Under mlc, nearest and \
-averaging stands the leakage: the share of private words that the attack reads back out of vectors it has not seen, \
-after training on vectors protected in the same way (averaging gets eight releases of each record). The probes tell a \
-text with the concept from the same text without it: 0.5 is blind, 1 sees everything. Neighbors is the share of the \
-ten nearest neighbors that stay, with both sides protected, and with documents only."""
 
 
 @click.command(short_help="Go the whole way on the bundled sample.")
@@ -60,7 +50,8 @@ def demo(
     numbers repeatable. Neither is done with your own texts.
     """
     from vecveil import samples
-    from vecveil.audit import AuditPlan, Experiment, default_budgets, prepare_audit
+    from vecveil.audit import Experiment, make_plan, prepare_audit
+    from vecveil.audit.result import NOTE
     from vecveil.concepts import load_concept
     from vecveil.veil import learn
 
@@ -75,17 +66,19 @@ def demo(
     _introduce(concept, corpus)
     cache = cache_folder() / "demo"
     veil = learn(
-        concept, corpus, embedder=embedder, shape=shape, preset=preset, seed=seed, cache=cache, progress=progress_bar
+        concept,
+        corpus,
+        embedder=embedder,
+        shape=shape,
+        preset=preset,
+        noise_ratio=0.3,
+        seed=seed,
+        cache=cache,
+        # The sentences are made up.
+        public=True,
+        progress=progress_bar,
     )
-    plan = AuditPlan(
-        attacks=("mlc,patience=8", "nearest", 'averaging,settings={"patience": 8}'),
-        tasks=("neighbors", "neighbors,protected=documents"),
-        budgets=default_budgets(veil),
-        # Less than an audit does: a demo should not take long, and Purkayastha noise does as Laplace noise does.
-        defenses=("laplace", "veil"),
-        seeds=(seed,),
-        copies=1,
-    )
+    plan = make_plan(veil, seeds=(seed,), copies=1)
     audit = prepare_audit(plan, veil, concept, corpus, cache=cache, progress=progress_bar)
     # The audit of another demo must not end up beside the veil of this one.
     experiment.check(audit.identity())
@@ -95,27 +88,10 @@ def demo(
     except KeyboardInterrupt:
         raise Stopped(f"What was computed is kept in {out}; repeat the command to go on.") from None
     present_audit(result, examples, experiment)
-    console = output()
-    for part in ("", compare_with_noise(result), "", READING):
-        console.print(part)
+    output().print(f"\n{NOTE}")
     if picture is not None:
         write_picture(result, picture)
     notices().print(f"kept in {out}: open {experiment.path / 'report.html'}, or try  vecveil show {out / 'demo.veil'}")
-
-
-def compare_with_noise(result: AuditResult) -> str:
-    """Return in words how the learned shape does against plain noise of the same length."""
-    lines = []
-    for asked in dict.fromkeys(row.setting.asked for row in result.attacks if row.setting.asked):
-        one, other = (_find_row(result, defense, asked) for defense in ("veil", "laplace"))
-        apart = one.leakage.high < other.leakage.low or other.leakage.high < one.leakage.low
-        verdict = "about as much" if not apart else "more" if one.leakage.value > other.leakage.value else "less"
-        lines.append(
-            f"{asked}: {ATTACK} reads {verdict} behind the learned shape {'than' if apart else 'as'} behind plain "
-            f"Laplace noise ({one.leakage.value:.0%}, {other.leakage.value:.0%}); neighbors kept "
-            f"{_neighbors(result, one):.0%}, {_neighbors(result, other):.0%}"
-        )
-    return "\n".join(lines)
 
 
 def write_picture(result: AuditResult, path: Path) -> None:
@@ -124,23 +100,13 @@ def write_picture(result: AuditResult, path: Path) -> None:
 
     from rich.console import Console
 
-    from vecveil.files.atomic import atomic_file
+    from vecveil.core.atomic import atomic_file
 
     console = Console(record=True, width=112, file=io.StringIO())
-    console.print(attack_table(result))
+    console.print(overview_table(result))
     drawing = console.export_svg(title="vecveil demo", unique_id="vecveil")
     with atomic_file(path) as draft:
         draft.write_text(re.sub(r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL), encoding="utf-8")
-
-
-def _find_row(result: AuditResult, defense: str, asked: str) -> AttackRow:
-    rows = (row for row in result.attacks if row.attack == ATTACK)
-    return next(row for row in rows if (row.setting.defense, row.setting.asked) == (defense, asked))
-
-
-def _neighbors(result: AuditResult, attack: AttackRow) -> float:
-    task = next(row for row in result.tasks if row.setting == attack.setting)
-    return task.scores[task.main]
 
 
 def _introduce(concept: Concept, corpus: list[str]) -> None:
@@ -152,10 +118,10 @@ def _introduce(concept: Concept, corpus: list[str]) -> None:
 
 def _keep_files(out: Path, *, corpus: Sequence[str], concept_file: Path, veil: Veil, model: Embedder) -> None:
     """Write what the demo used and made into the folder `out`, to go on from."""
-    from vecveil.files.atomic import atomic_file
+    from vecveil.core.atomic import atomic_file
     from vecveil.veil import protect_file
 
-    out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(mode=0o700, parents=True, exist_ok=True)
     veil.save(out / "demo.veil", overwrite=True)
     lines = (json.dumps({"id": number, "text": text}) for number, text in enumerate(corpus))
     for name, content in (
@@ -165,4 +131,4 @@ def _keep_files(out: Path, *, corpus: Sequence[str], concept_file: Path, veil: V
         with atomic_file(out / name) as draft:
             draft.write_text(content, encoding="utf-8")
     source, protected = out / "texts.jsonl", out / "protected.parquet"
-    protect_file(veil, source, protected, noise_ratio=1.0, embedder=model, overwrite=True)
+    protect_file(veil, source, protected, embedder=model, overwrite=True)

@@ -30,6 +30,16 @@ def new(path: Path) -> None:
     click.echo(f"key {made.fingerprint} written to {path}; keep it as safe as the texts, and a copy of it", err=True)
 
 
+@key.command(short_help="Show the public key, for signatures.")
+@click.argument("path", metavar="FILE", type=FILE)
+def public(path: Path) -> None:
+    """Print the public key of the key in FILE, by which others check what it signed (see vecveil sign)."""
+    from vecveil.files.key_file import read_key
+    from vecveil.files.signature import public_key
+
+    click.echo(public_key(read_key(path)))
+
+
 @key.command(short_help="Show which key is in a file.")
 @click.argument("path", metavar="FILE", type=FILE)
 def show(path: Path) -> None:

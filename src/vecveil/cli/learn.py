@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,15 +19,13 @@ from vecveil.cli.options import (
     parse_setting,
     text_options,
 )
+from vecveil.concepts.terms import read_terms
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.specs import parse_spec
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import SHAPE_LEARNERS
 from vecveil.shapes.registry import DEFAULT_SHAPE
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from vecveil.audit.frontier import Calibration, Target
+from vecveil.substitutions import SUBSTITUTIONS, Substitution, build_substitution
 
 
 @click.command(short_help="Learn a veil for a concept.")
@@ -59,6 +57,20 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="One setting of the shape learner, such as penalty=0.3.",
 )
+@click.option(
+    "--substitution",
+    metavar="NAME[,SETTING=VALUE]",
+    help=list_names("What becomes of private words before the model reads them", SUBSTITUTIONS)
+    + " randomize,epsilon=4 states its promise for each value.  [default: remove; keep for anything]",
+)
+@click.option(
+    "--values",
+    "value_files",
+    multiple=True,
+    metavar="LABEL=FILE",
+    help="Words that randomize may put in the place of one of that category, one a line: public ones tell nothing of "
+    "your texts.  [default: the concept's terms, or the values of TEXTS]",
+)
 @click.option("--mechanism", default="mahalanobis", show_default=True, help=list_names("Mechanism", MECHANISMS))
 @contrast_option
 @click.option(
@@ -71,32 +83,50 @@ if TYPE_CHECKING:
     "--keep-utility",
     type=float,
     metavar="SHARE",
-    help="Find shape and budget that keep this share of the undefended utility, such as 0.97, and leak least.",
+    help="Find the directions and the noise that keep this share of the search and leak least.  [default: 0.95, unless "
+    "a budget or another target is named]",
 )
 @click.option(
     "--max-leakage",
     type=float,
     metavar="SHARE",
-    help="Find shape and budget with the most utility at which --attack reads no more than this share.",
+    help="Find those with the most search at which quick attacks read no more of the private words than this.",
 )
 @click.option(
-    "--attack",
-    metavar="NAME[:PRIOR][,SETTING=VALUE]",
-    help="What leakage is measured by when a target is given.  [default: mlc, quickly trained]",
+    "--max-guess",
+    type=float,
+    metavar="SHARE",
+    help="Find those at which someone who has the text but for one private value is right no more often than this.",
+)
+@click.option(
+    "--candidates",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Candidates that you will rerank on your side: search is measured after that, which leaves room for more "
+    "protection.",
 )
 @click.option(
     "--task",
     "tasks",
     multiple=True,
     metavar="NAME[:FILE][,SETTING=VALUE]",
-    help="What utility is measured by when a target is given.  [default: search in TEXTS, apart from the concept]",
+    help="What search is measured by, such as retrieval:DIR with judged queries.  [default: finding texts by their own "
+    "words, where these don't name the concept]",
+)
+@click.option(
+    "--queries", type=FILE, metavar="FILE", help="Your own queries, without judgments, to measure the search by."
 )
 @budget_options
 @click.option("--seed", default=0, show_default=True, help="Seed of the learner. Noise is never seeded by it.")
 @cache_option
 @click.option("--drop-empty", is_flag=True, help="Leave out texts in which nothing but the concept stands.")
 @click.option("--allow-everywhere", is_flag=True, help="Accept a concept that every text holds.")
-@click.option("--keep-concept", is_flag=True, help="Write the concept, with its private terms, into the veil.")
+@click.option(
+    "--keep-concept/--no-keep-concept",
+    default=True,
+    show_default=True,
+    help="Keep the concept, with its private terms, in the veil. Otherwise name it with --concept at every use.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace a veil of that name.")
 @ledger_options
 def learn(
@@ -109,10 +139,8 @@ def learn(
     annotations_column: str | None,
     skip_empty: bool,
     settings: tuple[str, ...],
-    keep_utility: float | None,
-    max_leakage: float | None,
-    attack: str | None,
-    tasks: tuple[str, ...],
+    substitution: str | None,
+    value_files: tuple[str, ...],
     overwrite: bool,
     ledger: str | None,
     no_ledger: bool,
@@ -123,14 +151,13 @@ def learn(
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines, and must hold texts with the concept and texts without.
     What is learned on private texts is a release of its own, and is recorded in the ledger; with --public it is none.
     """
-    from vecveil.audit.frontier import learn_to_target
+    from vecveil.audit import learn as learn_veil
     from vecveil.cli.show import show_veil
     from vecveil.concepts import load_concept
     from vecveil.files.folder import require_free
     from vecveil.ledger import open_ledger
-    from vecveil.veil import learn as learn_veil
     from vecveil.veil import read_passages
-    from vecveil.veil.ledger_run import locate_ledger
+    from vecveil.veil.ledger_run import choose_ledger as locate_ledger
     from vecveil.veil.veil import KIND
 
     require_free(out, KIND, overwrite=overwrite)
@@ -139,9 +166,9 @@ def learn(
             "name the texts to learn on, either private ones (TEXTS) or public ones (--public TEXTS), "
             f"got {'neither' if texts_file is None else 'both'}"
         )
-    target = _target(keep_utility, max_leakage, attack, tasks, choices)
-    where = None if public_file is not None else choose_ledger(ledger, no_ledger=no_ledger)
+    where = "none" if public_file is not None else choose_ledger(ledger, no_ledger=no_ledger)
     parsed = dict(parse_setting(setting) for setting in settings)
+    choices["substitution"] = _build_substitution(substitution, value_files)
     concept = load_concept(concept_file)
     passages = read_passages(
         texts_file or public_file or "",
@@ -149,71 +176,28 @@ def learn(
         annotations_column=annotations_column,
         skip_empty=skip_empty,
     )
-    if where is not None:
+    if isinstance(located := locate_ledger(where), str | Path):
         # Opened before the work: hours of learning must not end in a ledger that can't be written.
-        open_ledger(locate_ledger(where)).close()
+        open_ledger(located).close()
     choices |= {"public": public_file is not None, "ledger": where, "progress": progress_bar}
-    if target is None:
-        veil, found = learn_veil(concept, passages, settings=parsed, **choices), None
-    else:
-        veil, found = learn_to_target(concept, passages, target, settings=parsed, **choices)
+    veil = learn_veil(concept, passages, settings=parsed, **choices)
     veil.save(out, overwrite=overwrite)
     show_veil(veil)
-    if found is not None:
-        output().print(_calibration_table(found))
-        if not tasks:
-            click.echo(
-                "utility is search apart from the concept; what an audit calls neighbors counts texts that were near "
-                "because of the concept too, and falls further",
-                err=True,
-            )
-    click.echo(f"veil written to {out}", err=True)
+    if veil.provenance.measured:
+        output().print(f"\n{veil.provenance.measured}")
+    click.echo(f"veil written to {out}; protect texts with it:  vecveil protect {out} TEXTS OUTPUT.parquet", err=True)
 
 
-def _target(
-    keep_utility: float | None,
-    max_leakage: float | None,
-    attack: str | None,
-    tasks: tuple[str, ...],
-    choices: dict[str, Any],
-) -> Target | None:
-    """Return the target that the options name; None where they name none."""
-    from vecveil.audit.frontier import Target
-
-    if keep_utility is None and max_leakage is None:
-        if attack or tasks:
-            raise InvalidInputError("--attack and --task go with --keep-utility or --max-leakage, got neither")
+def _build_substitution(spec: str | None, value_files: tuple[str, ...]) -> Substitution | None:
+    if spec is None:
+        if value_files:
+            raise InvalidInputError("--values goes with --substitution randomize, got no substitution")
         return None
-    for name in ("epsilon", "noise_ratio", "paper_epsilon"):
-        if choices[name] is not None:
-            raise InvalidInputError(f"a target finds the budget, so it takes no {name}, got {choices[name]!r}")
-    return Target(
-        keep_utility=keep_utility,
-        max_leakage=max_leakage,
-        tasks=tasks,
-        **({} if attack is None else {"attack": attack}),
-    )
-
-
-def _calibration_table(found: Calibration) -> Table:
-    """Return the frontier as a table, with the chosen point marked."""
-    from rich.table import Table
-
-    table = Table(
-        title=f"frontier by {found.utility}, under {found.attack}; unprotected vectors leak {found.undefended:.1%}",
-        title_justify="left",
-        box=None,
-    )
-    for name in ("", "utility kept", "directions left out", "noise ratio", "leakage", "by guessing"):
-        table.add_column(name, justify="right")
-    for number, point in enumerate(found.points):
-        choice = point.choice
-        table.add_row(
-            "→" if number == found.chosen else "",
-            f"{choice.level:.1%}",
-            str(choice.directions or 0),
-            f"{choice.noise_ratio or 0:.3g}",
-            f"{point.leakage:.1%}",
-            f"{point.chance:.1%}",
-        )
-    return table
+    parsed = parse_spec(spec, SUBSTITUTIONS.kind)
+    settings = dict(parsed.settings)
+    for given in value_files:
+        label, sign, path = given.partition("=")
+        if not sign:
+            raise InvalidInputError(f"--values takes LABEL=FILE, got {given!r}")
+        settings.setdefault("candidates", {})[label] = read_terms(Path(path))
+    return build_substitution(parsed.name, settings)

@@ -17,7 +17,7 @@ from vecveil.cli.console import output, progress_bar
 from vecveil.cli.options import FILE, ledger_option
 from vecveil.core.checks import not_negative, one_of
 from vecveil.core.errors import InvalidInputError
-from vecveil.ledger.entries import UNIT
+from vecveil.ledger.entries import RENAMED, UNIT
 
 if TYPE_CHECKING:
     from vecveil.ledger import Ledger, LedgerEntry, RunSummary
@@ -73,17 +73,18 @@ def show(*, ledger: str | None, as_json: bool) -> None:
     multiple=True,
     type=FILE,
     metavar="FILE",
-    help="Also check that a protected file has as many rows as are recorded for it. May be repeated.",
+    help="Also check a protected file: its rows are on record, and this is the ledger it was recorded in. May be "
+    "repeated.",
 )
 def check(*, ledger: str | None, outputs: tuple[Path, ...]) -> None:
-    """Check the database, that no row of a run is missing, and that no record is over the limit.
+    """Check the database, that nothing was taken out or changed, and that no record is over the limit.
 
     Ends with exit code 1 if anything is wrong.
     """
     with _open(ledger) as opened:
         problems = opened.problems()
         runs = {run.charge.run: run for run in opened.runs()}
-    problems += [problem for path in outputs if (problem := _check_output(path, runs)) is not None]
+        problems += [problem for path in outputs if (problem := _check_output(path, runs, opened)) is not None]
     for problem in problems:
         click.echo(f"problem: {problem}")
     if problems:
@@ -98,14 +99,14 @@ def check(*, ledger: str | None, outputs: tuple[Path, ...]) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 def export(*, path: Path, ledger: str | None, overwrite: bool) -> None:
     """Write one row per release to FILE: .csv, .jsonl or .parquet, which no one but you can read."""
-    from vecveil.files.atomic import atomic_file, exists_already
+    from vecveil.core.atomic import atomic_file, exists_already
 
     with _open(ledger) as opened:
         one_of(path.suffix, _WRITERS, "ending of an export")
         if path.exists() and not overwrite:
             raise exists_already(path)
         groups = progress_bar(_read_groups(opened), label="exporting", total=opened.totals().releases, weigh=len)
-        with atomic_file(path, private=True) as draft:
+        with atomic_file(path) as draft:
             rows = _WRITERS[path.suffix](draft, groups)
     click.echo(f"{rows:,} releases written to {path}", err=True)
 
@@ -134,6 +135,20 @@ def limit(*, nats: str, ledger: str | None) -> None:
     click.echo(f"limit of {opened.where}: {'none' if number is None else f'{number:.6g} {UNIT}'}")
     if number is not None and highest > number:
         click.echo(f"Warning: a record has lost {highest:.6g} already; it is released no more.", err=True)
+
+
+@ledger.command("renamed", short_help="Choose what becomes of vectors under two names.")
+@click.argument("choice", type=click.Choice(RENAMED))
+@ledger_option
+def choose_renamed(*, choice: str, ledger: str | None) -> None:
+    """Warn of, or refuse, a vector that is released again as another record.
+
+    One text by two ids, in two collections, with and without an id, or in upper case for a model that reads none, is
+    one vector. The limit counts its releases together either way. Counts at once for everyone who uses the ledger.
+    """
+    with _open(ledger, create=True) as opened:
+        opened.set_renamed(choice)
+    click.echo(f"vectors under two names in {opened.where}: {choice}")
 
 
 def _open(where: str | None, *, create: bool = False) -> Ledger:
@@ -175,32 +190,29 @@ def _print_runs(runs: Sequence[RunSummary]) -> None:
     output().print(table)
 
 
-def _check_output(path: Path, runs: Mapping[str, RunSummary]) -> str | None:
+def _check_output(path: Path, runs: Mapping[str, RunSummary], ledger: Ledger) -> str | None:
     """Return what is wrong between a protected file and the runs on record, in words; None if all is well."""
     from vecveil.files import open_source
+    from vecveil.files.output import read_label
+    from vecveil.veil.ledger_run import HEAD
 
     source = open_source(path)
-    if path.suffix == ".npy":
-        beside = path.with_name(f"{path.name}.json")
-        text = beside.read_bytes() if beside.is_file() else b"null"
-    else:
-        text = (source.schema.metadata or {}).get(b"vecveil", b"null")
-    try:
-        label = json.loads(text)
-    except ValueError:
-        label = None
+    label = read_label(path)
     if not isinstance(label, dict):
         return f"{path} does not say of itself that vecveil made it"
     if label.get("ledger") == "none":
         return f"{path} was made without a ledger: none of its {source.rows:,} rows is on record"
     run = runs.get(str(label.get("run")))
+    problem = None
     if run is None:
-        return f"{path} was made by run {label.get('run')}, which is not in this ledger"
-    if run.releases != source.rows:
-        return f"{path} has {source.rows:,} rows, but {run.releases:,} are on record for its run {run.charge.run}"
-    if label.get("veil") != run.charge.veil:
-        return f"{path} was made with another veil than is on record for its run {run.charge.run}"
-    return None
+        problem = f"was made by run {label.get('run')}, which is not in this ledger"
+    elif run.releases != source.rows:
+        problem = f"has {source.rows:,} rows, but {run.releases:,} are on record for its run {run.charge.run}"
+    elif label.get("veil") != run.charge.veil:
+        problem = f"was made with another veil than is on record for its run {run.charge.run}"
+    elif not ledger.knows(str(label.get(HEAD))):
+        problem = "was finished at a head that this ledger does not know: it was rewritten, or is an older copy"
+    return None if problem is None else f"{path} {problem}"
 
 
 def _read_groups(ledger: Ledger) -> Iterator[Rows]:

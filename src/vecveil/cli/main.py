@@ -31,6 +31,7 @@ SUMMARIES = {
     "migrate": "Protect a vector store, in place.",
     "prior": "Train a generative attack on public sentences, for audits to start from.",
     "show": "Show what is in a veil.",
+    "sign": "Sign a veil.",
     "key": "Make a key for noise that repeats itself.",
     "ledger": "Show, check and limit what was released.",
     "selftest": "Test the installed mechanisms and their noise on this machine.",

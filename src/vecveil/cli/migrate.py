@@ -15,8 +15,10 @@ from vecveil.cli.options import (
     budget_lines,
     budget_options,
     choose_ledger,
+    concept_option,
     embedder_option,
     ledger_options,
+    signed_option,
 )
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate.store import BATCH_ROWS
@@ -37,6 +39,8 @@ MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
 @click.option("--key", "key_file", type=FILE, metavar="FILE", help="Derive the noise from this key (see vecveil key).")
 @click.option("--fresh-noise", is_flag=True, help="No key: rows that a stop takes are then paid for twice.")
 @ledger_options
+@signed_option
+@concept_option
 @click.option(
     "--queries",
     type=FILE,
@@ -63,6 +67,8 @@ def migrate(
     where: str,
     collection: str,
     veil_folder: Path,
+    signed_by: str | None,
+    concept_file: Path | None,
     key_file: Path | None,
     fresh_noise: bool,
     ledger: str | None,
@@ -104,8 +110,10 @@ def migrate(
         raise InvalidInputError("drop the backup (--drop-backup) by itself, when the swap has proved good")
     asked = None if queries is None else read_queries(queries)
     recorded = choose_ledger(ledger, no_ledger=no_ledger)
-    veil = Veil.load(veil_folder)
-    guard = Guard(veil, **budget, key=key_file, ledger=recorded, collection=collection, embedder=embedder)
+    veil = Veil.load(veil_folder, signed_by=signed_by)
+    guard = Guard(
+        veil, **budget, key=key_file, ledger=recorded, collection=collection, concept=concept_file, embedder=embedder
+    )
     with closing(open_store(where, collection, id_column=id_column, vector_column=vector_column)) as store:
         if swap:
             _swap_names(store, guard)

@@ -117,6 +117,21 @@ embedder_option = click.option(
     "--embedder", help="Where to find the embedder, if not under the name the veil was learned with."
 )
 
+concept_option = click.option(
+    "--concept",
+    "concept_file",
+    type=FILE,
+    metavar="CONCEPT",
+    help="What is private, where the veil does not keep it.",
+)
+
+signed_option = click.option(
+    "--require-signed",
+    "signed_by",
+    metavar="PUBLIC_KEY",
+    help="Take the veil only where the owner of this key has signed it (see vecveil sign).",
+)
+
 cache_option = click.option(
     "--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts."
 )
@@ -127,13 +142,13 @@ def list_names(what: str, registry: Registry[Any]) -> str:
     return f"{what}: {', '.join(registry.names())}."
 
 
-def choose_ledger(ledger: str | None, *, no_ledger: bool) -> str | None:
-    """Return where to record, or None where nothing is to be."""
+def choose_ledger(ledger: str | None, *, no_ledger: bool) -> str:
+    """Return where to record: a place, "default" or "none"."""
     if no_ledger and ledger is not None:
         # The value is not shown: it may be an address with a password in it.
         raise InvalidInputError("give --ledger or --no-ledger, not both")
     if no_ledger:
-        return None
+        return "none"
     return "default" if ledger is None else ledger
 
 

@@ -17,9 +17,11 @@ from vecveil.cli.options import (
     budget_options,
     cache_option,
     choose_ledger,
+    concept_option,
     embedder_option,
     grid_option,
     ledger_options,
+    signed_option,
 )
 from vecveil.core.errors import InvalidInputError
 from vecveil.veil.budget import SCALES
@@ -38,6 +40,12 @@ from vecveil.veil.budget import SCALES
     help="Column that says which record a row is, for the ledger and for a key.  [default: its text or vector says it]",
 )
 @click.option(
+    "--group-column",
+    metavar="COLUMN",
+    help="Column that says which texts belong together, such as those of one person: with --key, a private word has "
+    "one outcome in all of them.",
+)
+@click.option(
     "--key",
     "key_file",
     type=FILE,
@@ -46,6 +54,7 @@ from vecveil.veil.budget import SCALES
 )
 @grid_option
 @ledger_options
+@signed_option
 @click.option("--collection", default="", metavar="NAME", help="What the ids belong to, in a ledger for several.")
 @click.option(
     "--seed",
@@ -57,8 +66,10 @@ from vecveil.veil.budget import SCALES
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Carry a column through that is left out for safety: texts, lists of numbers, annotations.",
+    help="Carry a column through that is left out for safety: texts, lists of numbers, annotations, columns in which "
+    "the concept finds words.",
 )
+@concept_option
 @embedder_option
 @click.option("--skip-empty", is_flag=True, help="Leave out rows that have no text.")
 @click.option(
@@ -78,6 +89,7 @@ from vecveil.veil.budget import SCALES
 def protect(
     *,
     veil_folder: Path,
+    signed_by: str | None,
     source: Path,
     out: Path,
     key_file: Path | None,
@@ -85,6 +97,7 @@ def protect(
     no_ledger: bool,
     engine: str,
     overwrite: bool,
+    concept_file: Path | None,
     **settings: Any,
 ) -> None:
     """Protect INPUT with VEIL into OUTPUT.
@@ -98,25 +111,31 @@ def protect(
     Every release is recorded in a ledger, and refused where it would bring a record over the ledger's limit (see
     vecveil ledger). With --key, a record that was protected before gets the same vector again, at no further cost.
     """
+    from vecveil.concepts import load_concept
     from vecveil.veil import Veil, protect_file
 
+    settings["concept"] = None if concept_file is None else load_concept(concept_file)
     settings |= {"key": key_file, "ledger": choose_ledger(ledger, no_ledger=no_ledger)}
     if engine != "here":
-        _protect_on_engine(engine, veil_folder, source, out, overwrite=overwrite, **settings)
+        Veil.load(veil_folder, signed_by=signed_by)
+        _protect_on_engine(engine, veil_folder, source, out, concept_file, overwrite=overwrite, **settings)
         return
-    veil = Veil.load(veil_folder)
+    veil = Veil.load(veil_folder, signed_by=signed_by)
     try:
         report = protect_file(veil, source, out, overwrite=overwrite, progress=progress_bar, **settings)
     except KeyboardInterrupt:
         parts = out.with_name(f"{out.name}.parts")
         kept = f"Finished rows are kept in {parts}; repeat the command to go on."
         raise Stopped(kept if parts.exists() else "Nothing is left.") from None
+    unsearched = report.carried and not report.searched and veil.concept is None
     resumed = f" ({report.resumed:,} of them by an earlier run)" if report.resumed else ""
     for line in (
         f"{report.rows:,} rows protected{resumed}, written to {out}",
         *([f"{report.skipped:,} rows without a text left out"] if report.skipped else []),
         f"carried through: {', '.join(report.carried) or 'no column'}",
         f"left out: {', '.join(report.dropped) or 'no column'}",
+        *([f"of these, the concept finds words in {', '.join(report.private)}"] if report.private else []),
+        *(["Warning: other columns were not searched for the concept: name it with --concept"] if unsearched else []),
         f"recorded in the ledger as run {report.run}" if report.recorded else "not recorded in any ledger",
         *(["seeded: not private"] if settings["seed"] is not None else []),
         *budget_lines(veil.guarantee(**{name: settings[name] for name in (*SCALES, "grid")})),
@@ -125,7 +144,14 @@ def protect(
 
 
 def _protect_on_engine(
-    engine: str, veil_folder: Path, source: Path, out: Path, *, overwrite: bool, **settings: Any
+    engine: str,
+    veil_folder: Path,
+    source: Path,
+    out: Path,
+    concept_file: Path | None,
+    *,
+    overwrite: bool,
+    **settings: Any,
 ) -> None:
     """Protect Parquet files into a folder on Ray or Spark."""
     from vecveil.integrations.engines import Columns
@@ -143,6 +169,7 @@ def _protect_on_engine(
     columns = Columns(**{entry.name: settings.pop(entry.name) for entry in fields(Columns)})
     if settings["key"] is not None:
         settings["key"] = str(settings["key"].resolve())
+    settings["concept"] = None if concept_file is None else str(concept_file.resolve())
     guard = Guard(str(veil_folder.resolve()), **settings)
     protect_parquet = import_module(f"vecveil.integrations.{engine}").protect_parquet
     rows = protect_parquet(source, out, guard, columns, overwrite=overwrite)

@@ -16,8 +16,8 @@ from vecveil.cli.options import FILE
 @click.option("--no-texts", is_flag=True, help="Leave the example texts out, to show the report to others.")
 def report(*, audit_folder: Path, out: Path | None, title: str, no_texts: bool) -> None:
     """Write the report of the finished audit in the folder AUDIT; without --out, its tables too."""
-    from vecveil.audit import EXAMPLES, RESULTS, AuditResult, Example, Experiment
-    from vecveil.reports import write_report, write_tables
+    from vecveil.audit import EXAMPLES, EXPOSURES, RESULTS, AuditResult, Example, Experiment, Exposure
+    from vecveil.reports import write_findings, write_report, write_tables
 
     experiment = Experiment(audit_folder)
     result = experiment.read(RESULTS, AuditResult)
@@ -26,4 +26,5 @@ def report(*, audit_folder: Path, out: Path | None, title: str, no_texts: bool) 
     write_report(result, examples, path, title=title)
     if out is None:
         write_tables(result, audit_folder)
+        write_findings(result, experiment.read(EXPOSURES, tuple[Exposure, ...]), audit_folder)
     click.echo(f"report written to {path}", err=True)

@@ -12,8 +12,8 @@ import click
 
 from vecveil.cli.console import output, progress_bar
 from vecveil.cli.options import FILE, list_names
+from vecveil.core.atomic import atomic_file, exists_already
 from vecveil.core.errors import InvalidInputError
-from vecveil.files.atomic import atomic_file, exists_already
 from vecveil.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:

@@ -12,9 +12,11 @@ from vecveil.cli.options import (
     budget_lines,
     budget_options,
     choose_ledger,
+    concept_option,
     embedder_option,
     grid_option,
     ledger_options,
+    signed_option,
 )
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 
@@ -44,19 +46,34 @@ if TYPE_CHECKING:
 @click.option("--fresh-noise", is_flag=True, help="New noise at every request: repeating one then costs privacy.")
 @grid_option
 @ledger_options
+@signed_option
+@concept_option
 @click.option("--max-body", default=32, show_default=True, type=click.IntRange(min=1), help="Longest request, in MiB.")
 @click.option(
     "--max-held",
     default=256,
     show_default=True,
     type=click.IntRange(min=1),
-    help="Requests that are worked on at the same time, in MiB; more are turned away.",
+    help="Requests that are worked on at the same time, in MiB; a client may take half.",
 )
+@click.option(
+    "--max-text", default=100_000, show_default=True, type=click.IntRange(min=1), help="Longest text, in characters."
+)
+@click.option(
+    "--texts-per-minute",
+    default=10_000.0,
+    show_default=True,
+    metavar="N",
+    help="Texts that a client may send, where it has no limit of its own.",
+)
+@click.option("--metrics-clients", is_flag=True, help="Name clients in /metrics, and ask for a bearer key there.")
 @click.option("--tokens", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by.")
 @embedder_option
 def serve(
     *,
     veil_folder: Path,
+    signed_by: str | None,
+    concept_file: Path | None,
     host: str,
     port: int,
     clients_file: Path | None,
@@ -71,6 +88,9 @@ def serve(
     no_ledger: bool,
     max_body: int,
     max_held: int,
+    max_text: int,
+    texts_per_minute: float,
+    metrics_clients: bool,
     tokens: str,
     embedder: str | None,
     **budget: Any,
@@ -79,7 +99,7 @@ def serve(
 
     Vectors come from the veil's own model, which is loaded here, or from another server (--upstream). A model's name
     with :query behind it asks for a query's vector, the name alone for a document's; both are protected unless a client
-    has other rules. The same text gets the same noise again, and every release is recorded.
+    has other rules. The same text of the same client gets the same noise again, and every release is recorded.
 
     What it says at the start is followed by logs: lines of JSON on stderr, without texts, vectors or keys. SIGTERM and
     Ctrl-C let requests in work finish.
@@ -97,13 +117,14 @@ def serve(
         raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
     clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
     require_guarded(clients, host)
-    veil = Veil.load(veil_folder)
+    veil = Veil.load(veil_folder, signed_by=signed_by)
     guard = Guard(
         veil,
         **budget,
         key=None if fresh_noise else key_file or _own_key(veil),
         ledger=choose_ledger(ledger, no_ledger=no_ledger),
         grid=grid,
+        concept=concept_file,
         embedder=embedder,
     )
     settings = Settings(
@@ -114,6 +135,9 @@ def serve(
         encoding=tokens,
         body_bytes=max_body * 2**20,
         held_bytes=max_held * 2**20,
+        text_characters=max_text,
+        texts_per_minute=texts_per_minute,
+        metrics_clients=metrics_clients,
     )
     for line in budget_lines(veil.guarantee(grid=grid, **budget)):
         click.echo(line, err=True)

@@ -44,15 +44,19 @@ def _table(veil: Veil) -> Table:
 
 
 def _facts(veil: Veil) -> dict[str, str]:
+    from vecveil.veil.sheet import describe_learning
+
     released = veil.shape.variances[np.isfinite(veil.shape.variances)]
     origin, model = veil.provenance, veil.fingerprint
     kind = "rotated" if veil.shape.rotated else "diagonal"
     learner = {name: value for name, value in origin.learner.items() if name != "name"}
     return {
         "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalized else 'not '}normalized",
+        "found as": origin.embedder or "an object in memory",
         "revision": model.revision[:23],
         "concept": _concept(origin.concept),
         "contrast": f"{origin.contrast}, {origin.pairs:,} pairs of {'public' if origin.public else 'private'} texts",
+        "tells of them": describe_learning(origin),
         "shape": f"{origin.learner['name']}, {kind}, {veil.shape.released} of {veil.shape.dimensions} axes released",
         "settings": _list_values(learner) or "none",
         "learned": _list_values(origin.facts) or "nothing",

@@ -38,6 +38,10 @@ class Concept(ABC):
         """Whether every text may hold it, and some nothing else; such texts are no error then."""
         return False
 
+    def candidates(self) -> dict[str, tuple[str, ...]]:
+        """Return the words of each label where the concept lists them: what may stand in one another's place."""
+        return {}
+
     @abstractmethod
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return, for each passage, the spans that belong to the concept, in order and disjoint."""
@@ -105,6 +109,14 @@ class Union(Concept):
     def everywhere(self) -> bool:
         """Whether any part is."""
         return any(part.everywhere for part in self.parts)
+
+    def candidates(self) -> dict[str, tuple[str, ...]]:
+        """Return the words that its parts list, by label."""
+        listed: dict[str, tuple[str, ...]] = {}
+        for part in self.parts:
+            for label, words in part.candidates().items():
+                listed[label] = tuple(dict.fromkeys((*listed.get(label, ()), *words)))
+        return listed
 
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return what any part finds in each passage; overlapping finds are merged."""

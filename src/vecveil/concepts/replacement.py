@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from vecveil.concepts.concept import Concept
 from vecveil.concepts.passage import Passage, Span, Spans
-from vecveil.concepts.rewriting import PLACEHOLDER, fill_empty, find_spans, remove_all, substitute
+from vecveil.concepts.removal import rewrite_spans
+from vecveil.concepts.rewriting import PLACEHOLDER, fill_empty, find_spans, remove_all, take_over_capital
 from vecveil.concepts.tokens import FUNCTION_WORDS, words
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
@@ -57,7 +59,7 @@ def replace_spans(
             raise InvalidInputError(f"label {label!r} has {forms}; replacement needs at least 2 of the same label")
         return others[int(rng.integers(len(others)))]
 
-    return substitute(text, spans, choose)
+    return rewrite_spans(text, spans, take_over_capital(choose))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,8 @@ class RandomReplacement:
     """
 
     rounds: int = 5
+
+    repeatable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         at_least(self.rounds, 1, "rounds")
@@ -94,7 +98,7 @@ class RandomReplacement:
         pending = {row: spans for row, spans in enumerate(found) if spans}
         for _ in range(self.rounds):
             for row, spans in pending.items():
-                texts[row] = substitute(texts[row], spans, draw)
+                texts[row] = rewrite_spans(texts[row], spans, take_over_capital(draw))
             again = find_spans(concept, [Passage(texts[row]) for row in pending], progress)
             pending = {row: spans for row, spans in zip(pending, again, strict=True) if spans}
         for row, text in zip(pending, remove_all(concept, [Passage(texts[row]) for row in pending]), strict=True):
@@ -110,6 +114,8 @@ class SemanticReplacement:
     replacement holds one of its own sensitive words: "type 1 diabetes" never becomes "diabetes", nor do two private
     words of a text change places. Where the category has no such form the placeholder stands in.
     """
+
+    repeatable: ClassVar[bool] = False
 
     def rewrite(
         self, passages: Sequence[Passage], concept: Concept, rng: np.random.Generator, *, progress: Progress = silent
@@ -129,7 +135,7 @@ class SemanticReplacement:
                 others = (form for form, held in shuffled if own.isdisjoint(held) and form.casefold() != folded)
                 return next(others, PLACEHOLDER)
 
-            return substitute(text, spans, choose)
+            return rewrite_spans(text, spans, take_over_capital(choose))
 
         return [replace(passage.text, spans) for passage, spans in zip(passages, found, strict=True)]
 
@@ -140,5 +146,5 @@ def _collect_harmless_words(passages: Sequence[Passage], found: Sequence[Spans])
     outside: set[str] = set()
     for passage, spans in zip(passages, found, strict=True):
         inside.update(*(words(passage.text[span.start : span.end]) for span in spans))
-        outside.update(words(substitute(passage.text, spans, lambda *_: " ")))
+        outside.update(words(rewrite_spans(passage.text, spans, lambda *_: " ")))
     return tuple(sorted(outside - inside)) or (PLACEHOLDER,)

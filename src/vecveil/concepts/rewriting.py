@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from vecveil.concepts.concept import Concept
-from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps, split_chunks
+from vecveil.concepts.passage import Passage, Spans, split_chunks
 from vecveil.concepts.presidio import Presidio
-from vecveil.concepts.removal import remove_spans
+from vecveil.concepts.removal import remove_spans, rewrite_spans
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.core.registry import Registry, build
@@ -29,6 +29,9 @@ PERSONAL_DATA = (
 
 class Rewriter(Protocol):
     """A way to take a concept out of texts. A dataclass: its fields are what users may set."""
+
+    repeatable: ClassVar[bool]
+    """Whether a text is always rewritten in the same way, whatever the other texts and the random choices are."""
 
     def rewrite(
         self, passages: Sequence[Passage], concept: Concept, rng: np.random.Generator, *, progress: Progress = silent
@@ -51,7 +54,7 @@ REWRITERS: Registry[type[Rewriter]] = Registry(
     kind="rewriter",
     builtin={
         "random-replacement": "vecveil.concepts.replacement:RandomReplacement",
-        "remove": "vecveil.concepts.rewriting:Remove",
+        "remove": "vecveil.concepts.rewriting:Redact",
         "remove-pii": "vecveil.concepts.rewriting:RemovePii",
         "semantic-replacement": "vecveil.concepts.replacement:SemanticReplacement",
     },
@@ -65,8 +68,10 @@ def build_rewriter(name: str, settings: Mapping[str, Any] | None = None) -> Rewr
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remove:
+class Redact:
     """Delete the concept. Nothing that the concept finds is left, not even what only the gap brought together."""
+
+    repeatable: ClassVar[bool] = True
 
     def rewrite(
         self, passages: Sequence[Passage], concept: Concept, rng: np.random.Generator, *, progress: Progress = silent
@@ -95,6 +100,8 @@ class RemovePii:
     model: str = "en_core_web_sm"
     mask: str = "*"
 
+    repeatable: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if not isinstance(self.mask, str):
             raise InvalidInputError(f"mask must be a string, got {self.mask!r}")
@@ -107,8 +114,10 @@ class RemovePii:
         del concept, rng
         rewritten = []
         for passage, spans in zip(passages, find_spans(self._to_concept(), passages, progress), strict=True):
-            masked = substitute(passage.text, spans, lambda original, _: " ".join([self.mask] * len(original.split())))
-            rewritten.append(masked if self.mask else remove_spans(passage.text, spans))
+            masked = rewrite_spans(
+                passage.text, spans, lambda original, _: " ".join([self.mask] * len(original.split())).strip()
+            )
+            rewritten.append(masked)
         return fill_empty(rewritten, passages)
 
     def _to_concept(self) -> Presidio:
@@ -135,18 +144,14 @@ def remove_all(concept: Concept, passages: Sequence[Passage], progress: Progress
     return texts
 
 
-def substitute(text: str, spans: Iterable[Span], choose: Callable[[str, str], str]) -> str:
-    """Return `text` with each span replaced by what `choose` returns for its characters and its label.
+def take_over_capital(choose: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """Return `choose` with a capital at the start of what it chooses where the original had one."""
 
-    A replacement starts with a capital where what it replaces did.
-    """
-    pieces, end = [], 0
-    for span in merge_overlaps(spans):
-        original = text[span.start : span.end]
-        other = choose(original, span.label)
-        pieces += [text[end : span.start], other[:1].upper() + other[1:] if original[0].isupper() else other]
-        end = span.end
-    return "".join([*pieces, text[end:]])
+    def choose_alike(original: str, label: str) -> str:
+        other = choose(original, label)
+        return other[:1].upper() + other[1:] if original[0].isupper() else other
+
+    return choose_alike
 
 
 def fill_empty(rewritten: Iterable[str], passages: Iterable[Passage]) -> list[str]:

@@ -52,6 +52,10 @@ class Terms(Concept):
         """The labels that the concept is meant to find."""
         return (self.label,)
 
+    def candidates(self) -> dict[str, tuple[str, ...]]:
+        """Return the terms."""
+        return {self.label: self.terms}
+
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return the terms of each passage; those that overlap are merged."""
         return [self._find(passage.text) for passage in passages]
@@ -67,7 +71,7 @@ class Terms(Concept):
         given = dict(settings)
         if "file" in given:
             path = folder / check_value(given.pop("file"), str, "file")
-            given["terms"] = [*check_value(given.get("terms", []), tuple[str, ...], "terms"), *_read_terms(path)]
+            given["terms"] = [*check_value(given.get("terms", []), tuple[str, ...], "terms"), *read_terms(path)]
         return cls(**to_keywords(cls, given))
 
     @cached_property
@@ -100,7 +104,8 @@ def _is_mark(character: str) -> bool:
     return not character.isascii() and unicodedata.category(character).startswith("M")
 
 
-def _read_terms(path: Path) -> list[str]:
+def read_terms(path: Path) -> list[str]:
+    """Return the terms of a text file: one a line, without blank lines and # comments."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -80,14 +80,11 @@ def _load_classifier(model: str, revision: str | None) -> Any:
             # The library keeps the longer of two finds where windows overlap; here all are kept, and merged later.
             return entities
 
-    source, commit = model, None
-    if not Path(model).is_dir():
-        snapshot = find_snapshot(model, revision)
-        source, commit = snapshot.source, snapshot.revision
+    folder = Path(model) if Path(model).is_dir() else find_snapshot(model, revision).folder
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, revision=commit, local_files_only=commit is None)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         network, loading = AutoModelForTokenClassification.from_pretrained(
-            source, revision=commit, local_files_only=commit is None, output_loading_info=True
+            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -10,12 +10,19 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
 from vecveil.core.errors import InvalidInputError, UnknownNameError
+from vecveil.core.texts import strip_controls
 
 SMALLEST_BUDGET, LARGEST_BUDGET = 1e-12, 1e12
 """Beyond these the noise overflows single precision, or drowns in its rounding, at any number of dimensions."""
 
 SHORTEST = 1e-30
 """A vector none of whose coordinates reaches this is a zero vector."""
+
+LONGEST = 1e30
+"""Beyond this, and below one over it, squares of lengths and variances leave single precision."""
+
+ROUNDED, EXACT = 1e-6, 1e-12
+"""Most that AᵀA may differ from 1 for axes in single precision, and for axes in double precision."""
 
 
 def positive(value: object, name: str) -> float:
@@ -31,6 +38,14 @@ def budget(epsilon: object) -> float:
     number = positive(epsilon, "epsilon")
     if not SMALLEST_BUDGET <= number <= LARGEST_BUDGET:
         raise InvalidInputError(f"epsilon must be between {SMALLEST_BUDGET:g} and {LARGEST_BUDGET:g}, got {epsilon!r}")
+    return number
+
+
+def magnitude(value: object, name: str) -> float:
+    """Return `value` as a float, or raise unless it is a number above zero that can be squared."""
+    number = positive(value, name)
+    if not 1 / LONGEST <= number <= LONGEST:
+        raise InvalidInputError(f"{name} must be between {1 / LONGEST:g} and {LONGEST:g}, got {value!r}")
     return number
 
 
@@ -55,6 +70,15 @@ def fraction(value: object, name: str) -> float:
     if not 0 < number < 1:
         raise InvalidInputError(f"{name} must lie between 0 and 1, got {value!r}")
     return number
+
+
+def one_line(value: object, name: str) -> str:
+    """Return `value`, or raise unless it is text in one line, without control characters."""
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name} must be text, got {type(value).__name__}")
+    if {*"\t\n"} & {*value} or strip_controls(value) != value:
+        raise InvalidInputError(f"{name} must be one line without control characters, got {value!r}")
+    return value
 
 
 def one_of(value: str, known: Collection[str], kind: str) -> str:
@@ -105,8 +129,11 @@ def variances(values: Any, name: str = "variances") -> Vector:
         raise InvalidInputError(f"{name} must be one number per axis, got shape {array.shape}")
     if np.isnan(array).any() or not (array > 0).all():
         raise InvalidInputError(f"{name} must be above zero, got a smallest of {np.min(array)!r}")
-    if not np.isfinite(array).any():
+    released = array[np.isfinite(array)]
+    if not released.size:
         raise InvalidInputError("at least one axis must be released, got only infinite variances")
+    for extreme in (released.min(), released.max()):
+        magnitude(float(extreme), name)
     return array
 
 
@@ -119,15 +146,20 @@ def point(values: Any, dimensions: int, name: str) -> Vector:
 
 
 def orthonormal(axes: Matrix, dimensions: int, name: str = "axes") -> Matrix:
-    """Return `axes`, or raise unless its columns are `dimensions` vectors of length one at right angles."""
+    """Return `axes`, or raise unless its columns are `dimensions` vectors of length one at right angles.
+
+    Those that are so to single precision come back so to double precision: noise may be 10⁶ times as wide along one
+    axis as along another, and what is hidden by the wide must not show along the narrow.
+    """
     if axes.shape != (dimensions, dimensions):
         raise InvalidInputError(f"{name} must have shape {(dimensions, dimensions)}, got {axes.shape}")
-    # A turned probe keeps its length and turns back to itself only if the columns are orthonormal; checking all of
-    # AᵀA = 1 would cost as much as learning the axes.
-    probe = np.random.default_rng(0).standard_normal(dimensions)
-    if not np.allclose(axes.T @ (axes @ probe), probe, atol=1e-6 * float(np.abs(probe).max())):
+    with np.errstate(all="ignore"):
+        excess = axes.T @ axes - np.eye(dimensions)
+        off = np.abs(excess).max()
+    if not off <= ROUNDED:
         raise InvalidInputError(f"{name} must be orthonormal columns, but they are not to six digits")
-    return axes
+    # Newton's step for the polar factor: what is left of the excess is its square.
+    return axes if off <= EXACT else frozen(axes - axes @ excess / 2)
 
 
 def _require_numbers(array: Embeddings, name: str, first_row: int) -> None:
@@ -157,4 +189,7 @@ def _float_array(values: Any, name: str) -> Embeddings:
 def _number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise InvalidInputError(f"{name} must be a number, got {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidInputError(f"{name} must be a finite number, got one that is too large") from None

@@ -74,7 +74,7 @@ class ArtifactError(VecveilError):
 
 
 class BudgetExceededError(VecveilError):
-    """A release would cost a record more than its ledger allows; costs are per unit of Euclidean distance.
+    """A release would cost a record more than its ledger allows.
 
     Attributes:
         records: How many records would go over the limit.
@@ -82,12 +82,22 @@ class BudgetExceededError(VecveilError):
         spent: The most that any of them has lost already.
         total: The most that any of them would have lost.
         limit: The most that any may lose.
+        unit: What costs and limit are in.
     """
 
-    def __init__(self, *, records: int, cost: float, spent: float, total: float, limit: float) -> None:
+    def __init__(
+        self,
+        *,
+        records: int,
+        cost: float,
+        spent: float,
+        total: float,
+        limit: float,
+        unit: str = "nats per unit of Euclidean distance",
+    ) -> None:
         over = f"{records:,} record{'' if records == 1 else 's'} would go over the limit"
         super().__init__(
-            f"refused: {over} of {limit:.6g} nats per unit of Euclidean distance. One release costs {cost:.6g}; the "
+            f"refused: {over} of {limit:.6g} {unit}. One release costs {cost:.6g}; the "
             f"highest of them has spent {spent:.6g} so far and would come to {total:.6g}. A smaller epsilon costs "
             "less, keyed noise makes a repeated release free, and `vecveil ledger limit` raises the limit, on purpose"
         )

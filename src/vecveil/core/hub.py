@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.model_folders import NEVER_LOADED
 
 _TIMEOUT_SECONDS = 10.0
 
@@ -13,23 +14,23 @@ _TIMEOUT_SECONDS = 10.0
 _FIRST_FILES = ("modules.json", "config.json")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Snapshot:
     """One commit of a hub model.
 
     Attributes:
-        source: What to load: the name on the hub, or the folder of the local copy where the hub is out of reach.
+        folder: The local copy of its files.
         commit: The commit's hash.
-        revision: The commit to ask the hub for; None where `source` is a folder.
     """
 
-    source: str
+    folder: Path
     commit: str
-    revision: str | None
 
 
 def find_snapshot(name: str, revision: str | None, *, cache: str | None = None) -> Snapshot:
     """Return the commit that `revision` of the model `name` stands for: today's on the hub, or else the cached one.
+
+    All files of the commit are fetched but those that are never loaded.
 
     Args:
         name: `organization/model`.
@@ -68,21 +69,14 @@ def find_snapshot(name: str, revision: str | None, *, cache: str | None = None) 
 
 
 def _ask_hub(name: str, revision: str | None, cache: str | None) -> Snapshot | None:
-    from huggingface_hub import HfApi, hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError
+    from huggingface_hub import HfApi, snapshot_download
 
     # Downloads are retried for minutes, so a misspelled name or a missing network has to show here.
     HfApi().model_info(name, revision=revision, timeout=_TIMEOUT_SECONDS)
-    for file in _FIRST_FILES:
-        try:
-            # This also notes in the cache which commit the revision stood for, for the day when the hub is away.
-            found = hf_hub_download(name, file, revision=revision, cache_dir=cache)
-        except EntryNotFoundError:
-            continue
-        # The cache keeps the files of each commit in a folder of that name.
-        commit = Path(found).parent.name
-        return Snapshot(source=name, commit=commit, revision=commit)
-    return None
+    # This also notes in the cache which commit the revision stood for, for the day when the hub is away.
+    folder = Path(snapshot_download(name, revision=revision, cache_dir=cache, ignore_patterns=[*NEVER_LOADED]))
+    # The cache keeps the files of each commit in a folder of that name.
+    return Snapshot(folder, folder.name) if any((folder / file).is_file() for file in _FIRST_FILES) else None
 
 
 def _look_in_cache(name: str, revision: str | None, cache: str | None) -> Snapshot | None:
@@ -92,5 +86,5 @@ def _look_in_cache(name: str, revision: str | None, cache: str | None) -> Snapsh
         found = try_to_load_from_cache(name, file, cache_dir=cache, revision=revision)
         if isinstance(found, str):
             folder = Path(found).parent
-            return Snapshot(source=str(folder), commit=folder.name, revision=None)
+            return Snapshot(folder, folder.name)
     return None

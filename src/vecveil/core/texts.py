@@ -1,13 +1,17 @@
-"""One column of texts as a list."""
+"""Texts: a column of them as a list, and without control characters."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from vecveil.core.errors import InvalidInputError
 
 T = TypeVar("T")
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""C0, DEL, C1, what turns the direction of writing, separators of lines, and halves of surrogate pairs."""
 
 _TABLE_ATTRIBUTES = ("columns", "column_names")
 
@@ -36,3 +40,8 @@ def to_texts(texts: Iterable[T]) -> list[T]:
     if not isinstance(texts, Iterable):
         raise InvalidInputError(f"texts must be a list of texts, got {kind.__name__}")
     return list(texts)
+
+
+def strip_controls(text: str) -> str:
+    """Return `text` without what moves a cursor, colors a terminal or reorders letters; tabs and new lines stay."""
+    return _CONTROLS.sub("", text)

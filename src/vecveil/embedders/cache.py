@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
+from vecveil.core.atomic import create_file, require_own
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.embedders.embedder import Embedder, Fingerprint, check_texts
@@ -114,8 +114,9 @@ class VectorFile:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # SQLite would make the file as readable as the user's other files; its companions take the same mode.
             # Only a new one: closing any descriptor of a file gives up all locks that this process has on it.
+            require_own(self.path)
             with suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+                create_file(self.path)
             with closing(sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS)) as connection:
                 _create_table(connection)
                 yield connection

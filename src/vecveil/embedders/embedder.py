@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import at_least
+from vecveil.core.checks import at_least, one_line
 from vecveil.core.digests import json_digest
-from vecveil.core.errors import EmbedderMismatchError, InvalidRowError
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError, InvalidRowError
 from vecveil.core.texts import to_texts
 
 
@@ -30,7 +30,11 @@ class Fingerprint:
     normalized: bool
 
     def __post_init__(self) -> None:
+        one_line(self.model, "model")
+        one_line(self.revision, "revision")
         at_least(self.dimensions, 1, "dimensions")
+        if not isinstance(self.normalized, bool):
+            raise InvalidInputError(f"normalized must be true or false, got {self.normalized!r}")
 
     def digest(self) -> str:
         """Return the SHA-256 of the fingerprint."""

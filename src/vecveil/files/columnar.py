@@ -23,9 +23,9 @@ class ParquetSource:
         self.schema: Any = self._file.schema_arrow
         self.rows: int = self._file.metadata.num_rows
 
-    def batches(self, rows: int) -> Iterator[Any]:
-        """Yield the table in batches of at most `rows` rows, in order."""
-        yield from self._file.iter_batches(batch_size=rows)
+    def batches(self, rows: int, columns: list[str] | None = None) -> Iterator[Any]:
+        """Yield the table, or some of its columns, in batches of at most `rows` rows, in order."""
+        yield from self._file.iter_batches(batch_size=rows, columns=columns)
 
 
 class ArrowSource:

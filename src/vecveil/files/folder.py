@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.core.atomic import atomic_folder, create_file, exists_already
 from vecveil.core.digests import array_digest, json_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.files.atomic import atomic_folder, exists_already
 
 MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
+
+MANIFEST_BYTES = 2**24
+DEEPEST = 32
+"""Lists and tables inside one another, of a manifest."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,15 +69,24 @@ def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -
     from safetensors.numpy import save_file
 
     require_free(path, artifact.kind, overwrite=overwrite)
-    with atomic_folder(path.absolute(), overwrite=overwrite, private=True) as draft:
+    with atomic_folder(path.absolute(), overwrite=overwrite) as draft:
         document = {**artifact.document(), "digest": artifact.digest()}
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+        for name in (MANIFEST, TENSORS):
+            create_file(draft / name)
         (draft / MANIFEST).write_text(text + "\n", encoding="utf-8")
         save_file({name: np.ascontiguousarray(tensor) for name, tensor in artifact.tensors.items()}, draft / TENSORS)
 
 
-def read_artifact(path: Path, *, kind: str, newest: int) -> Artifact:
-    """Return what the folder `path` holds, or raise unless it is whole, of that kind, and of a known format."""
+def read_artifact(path: Path, *, kind: str, newest: int, count_numbers: Callable[[Mapping[str, Any]], int]) -> Artifact:
+    """Return what the folder `path` holds, or raise unless it is whole, of that kind, and of a known format.
+
+    Args:
+        path: The folder. Whoever wrote it is not trusted.
+        kind: What it must be.
+        newest: The last format that the caller knows.
+        count_numbers: Returns how many numbers the tensors that go with a manifest have at the most.
+    """
     if not path.exists():
         raise ArtifactError(f"there is no {kind} {path}")
     if not path.is_dir():
@@ -87,8 +102,9 @@ def read_artifact(path: Path, *, kind: str, newest: int) -> Artifact:
     stated = {key: value for key, value in document.items() if key != "digest"}
     if document.get("digest") != json_digest(stated):
         raise ArtifactError(f"{path / MANIFEST} fails its own digest: it was changed or damaged after it was written")
-    tensors = _read_tensors(path / TENSORS, stated.get("tensors"))
     manifest = {key: value for key, value in stated.items() if key not in {"kind", "format", "tensors"}}
+    # Eight bytes a number, and a header.
+    tensors = _read_tensors(path / TENSORS, stated.get("tensors"), most=8 * count_numbers(manifest) + MANIFEST_BYTES)
     return Artifact(kind=kind, format=number, manifest=manifest, tensors=tensors)
 
 
@@ -100,10 +116,17 @@ def _read_kind(path: Path) -> object:
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
-    if not path.is_file():
+    if not path.exists():
         raise ArtifactError(f"{path.parent} has no {MANIFEST}: it is not a folder that vecveil wrote")
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(
+            read_regular_file(path, most=MANIFEST_BYTES).decode("utf-8"),
+            object_pairs_hook=_build_object,
+            parse_constant=_refuse_constant,
+        )
+        _require_plain(document)
+    except RecursionError:
+        raise ArtifactError(f"{path} cannot be read as JSON: it is nested too deep") from None
     except (ValueError, OSError) as error:
         raise ArtifactError(f"{path} cannot be read as JSON: {error}") from None
     if not isinstance(document, dict):
@@ -111,14 +134,51 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     return document
 
 
-def _read_tensors(path: Path, digests: Any) -> dict[str, NDArray[Any]]:
+def read_regular_file(path: Path, *, most: int) -> bytes:
+    """Return the content of a file, or raise unless it is one: no link, device or pipe, of at most so many bytes."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with os.fdopen(os.open(path, flags), "rb") as stream:
+        found = os.fstat(stream.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("it is no regular file")
+        if found.st_size > most:
+            raise OSError(f"it has {found.st_size:,} bytes, at most {most:,} are read")
+        return stream.read(most)
+
+
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        # Readers differ in which of the two they take.
+        raise ValueError("a key stands twice in one object")
+    return built
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _require_plain(value: Any, depth: int = 0) -> None:
+    """Raise where something is nested too deep, or holds half a surrogate pair."""
+    if depth > DEEPEST:
+        raise ValueError(f"it is nested deeper than {DEEPEST}")
+    if isinstance(value, str):
+        value.encode()
+    inside = [*value.keys(), *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    for inner in inside:
+        _require_plain(inner, depth + 1)
+
+
+def _read_tensors(path: Path, digests: Any, *, most: int) -> dict[str, NDArray[Any]]:
     from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+    from safetensors.numpy import load
 
     try:
-        tensors: dict[str, NDArray[Any]] = load_file(path)
-    except (SafetensorError, OSError) as error:
+        tensors: dict[str, NDArray[Any]] = load(read_regular_file(path, most=most))
+    except (SafetensorError, OSError, ValueError) as error:
         raise ArtifactError(f"{path} cannot be read: {error}") from None
+    except KeyError as error:
+        raise ArtifactError(f"{path} cannot be read: it holds tensors of type {error}") from None
     if not isinstance(digests, dict) or set(digests) != set(tensors):
         raise ArtifactError(f"{path} does not hold the tensors that the manifest lists")
     for name, tensor in tensors.items():

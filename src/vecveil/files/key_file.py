@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from vecveil.core.atomic import atomic_file, create_file
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import KEY_BYTES, Key
 
@@ -18,20 +19,18 @@ def write_key(key: Key, path: Path) -> None:
     A key that is lost can't be had again, and all that was protected with it would have to be released anew.
     """
     try:
-        # The mode counts from the first byte on, whatever the umask; O_EXCL follows no link that someone else laid.
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        create_file(path)
     except FileExistsError:
         raise InvalidInputError(f"{path} exists already; a key is never replaced, so choose another name") from None
     except OSError as error:
         raise ArtifactError(f"{path} could not be written: {error.strerror or error}") from error
     try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-            stream.write(f"{HEADER}\n{key.secret.hex()}\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
+        # The name is ours now, so what takes its place is no other key.
+        with atomic_file(path) as draft:
+            draft.write_text(f"{HEADER}\n{key.secret.hex()}\n", encoding="ascii")
+    except ArtifactError:
         path.unlink(missing_ok=True)
-        raise ArtifactError(f"{path} could not be written: {error.strerror or error}; nothing is left") from error
+        raise
 
 
 def read_key(path: Path) -> Key:

@@ -11,16 +11,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
+from vecveil.core.atomic import atomic_file, create_file, create_folder, exists_already, hold_lock, require_own
 from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
-from vecveil.files.atomic import atomic_file, exists_already
 from vecveil.files.sources import open_source
 from vecveil.files.writers import ROW_GROUP, BackgroundWriter, decode_categories, require_parquet, write_arrow
 
 ENDINGS = (".parquet", ".npy")
 PARTS = "part-*.arrow"
+LABEL = b"vecveil"
+"""Key of the label in the metadata of a file."""
 
 
 class ResumableOutput:
@@ -73,11 +73,9 @@ class ResumableOutput:
         """
         cls.require_free(path, overwrite=overwrite)
         output = cls(path)
-        try:
-            output._folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise ArtifactError(f"{output._folder} could not be made: {error.strerror or error}") from error
-        with output._lock():
+        create_folder(output._folder)
+        busy = f"another process is writing the same output (its parts are in {output._folder})"
+        with hold_lock(output._folder / "lock", busy=busy):
             for cleared in path.parent.glob(f".{glob.escape(path.name)}.*.cleared"):
                 shutil.rmtree(cleared, ignore_errors=True)
             try:
@@ -109,7 +107,7 @@ class ResumableOutput:
         if not in_parts:
             # No ledger knows the name of a run that keeps nothing.
             self._begun = False
-        metadata = {b"vecveil": json.dumps(label, ensure_ascii=False).encode()}
+        metadata = {LABEL: json.dumps(label, ensure_ascii=False).encode()}
         self._schema = decode_categories(schema).with_metadata(metadata)
         if self._path.suffix == ".parquet":
             require_parquet(self._schema)
@@ -125,18 +123,25 @@ class ResumableOutput:
             self._parts += self._in_parts
             self.rows += batch.num_rows
 
-    def finish(self) -> None:
-        """Put the output in its place, with its label, and remove the parts."""
+    def finish(self, notes: Mapping[str, str] | None = None) -> None:
+        """Put the output in its place, with its label, and remove the parts.
+
+        Args:
+            notes: What is known of the output only now: in the label beside `.npy`, in the metadata of Parquet.
+        """
+        notes = notes or {}
         with self._naming_kept_parts():
             with self._naming_the_output():
-                self._open_writer().close()
+                self._open_writer().close(notes)
             self._writer = None
-            self._finishing.touch()
+            if not self._finishing.exists():
+                create_file(self._finishing)
             with ExitStack() as drafts:
                 if self._path.suffix == ".npy":
                     # Entered first, so it takes its place last: a label never stands beside an output that failed.
                     beside = drafts.enter_context(atomic_file(self._label_path))
-                    beside.write_text(json.dumps(self._label, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+                    label = json.dumps({**self._label, **notes}, indent=2, ensure_ascii=False)
+                    beside.write_text(label + "\n", encoding="utf-8")
                 self._draft.replace(drafts.enter_context(atomic_file(self._path)))
         self._begun = False
         self._clear()
@@ -151,6 +156,12 @@ class ResumableOutput:
                 raise exists_already(path)
 
     def _resume(self, job: Mapping[str, Any]) -> None:
+        try:
+            for found in self._folder.iterdir():
+                require_own(found)
+        except VecveilError:
+            self._foreign = True
+            raise
         # Only what a killed run of ours left: the folder might turn out to be someone else's.
         for draft in (*self._folder.glob(".job.json.*.draft"), *self._folder.glob(".part-*.draft")):
             draft.unlink()
@@ -186,21 +197,13 @@ class ResumableOutput:
         """Return the writer of the output; it begins with the parts of earlier runs."""
         if self._writer is None:
             with self._naming_the_output():
+                self._draft.unlink(missing_ok=True)
+                create_file(self._draft)
                 self._writer = BackgroundWriter(self._draft, self._schema, npy=self._path.suffix == ".npy")
                 self._writer.write(
                     batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(ROW_GROUP)
                 )
         return self._writer
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Hold the folder for this process, or raise at once if another holds it."""
-        try:
-            with FileLock(self._folder / "lock", timeout=0):
-                yield
-        except Timeout:
-            message = f"another process is writing the same output (its parts are in {self._folder})"
-            raise InvalidInputError(message) from None
 
     @contextmanager
     def _naming_the_output(self) -> Iterator[None]:
@@ -220,6 +223,26 @@ class ResumableOutput:
 
     def _part(self, index: int) -> Path:
         return self._folder / f"part-{index:08d}.arrow"
+
+
+def read_label(path: Path) -> Any:
+    """Return what a finished output says of how it was made; None where it says nothing."""
+    if path.suffix == ".npy":
+        beside = path.with_name(f"{path.name}.json")
+        found = {LABEL: beside.read_bytes()} if beside.is_file() else {}
+    elif path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        found = pq.read_metadata(path).metadata or {}
+    else:
+        found = open_source(path).schema.metadata or {}
+    try:
+        label = json.loads(found.get(LABEL, b"null"))
+    except ValueError:
+        return None
+    if isinstance(label, dict) and path.suffix == ".parquet":
+        label |= {key.decode(): value.decode() for key, value in found.items() if key.decode().startswith("ledger_")}
+    return label
 
 
 def _write_part_first(batch: Any, part: Path | None) -> Iterator[Any]:

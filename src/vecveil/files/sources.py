@@ -49,9 +49,14 @@ class Source:
         """Number of rows."""
         return int(self.reader.rows)
 
-    def batches(self, rows: int) -> Iterator[Any]:
-        """Yield the table in Arrow record batches of at most `rows` rows, in order."""
-        batches = self.reader.batches(rows)
+    def batches(self, rows: int, *, columns: list[str] | None = None) -> Iterator[Any]:
+        """Yield the table, or some of its columns, in Arrow record batches of at most `rows` rows, in order."""
+        if columns is None:
+            batches = self.reader.batches(rows)
+        elif self.ending == "parquet":
+            batches = self.reader.batches(rows, columns)
+        else:
+            batches = (batch.select(columns) for batch in self.reader.batches(rows))
         while True:
             # Only the reading is covered: what the caller does with a batch fails under its own name.
             with _naming_the_file(self.path, self.ending):

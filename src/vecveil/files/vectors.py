@@ -40,6 +40,14 @@ def holds_annotations(kind: Any) -> bool:
     return any(holds_annotations(inner) for inner in _inner_types(kind))
 
 
+def holds_strings(kind: Any) -> bool:
+    """Return whether an Arrow type has, anywhere in it, text or bytes."""
+    from pyarrow import types
+
+    checks = (types.is_string, types.is_large_string, types.is_string_view, types.is_binary, types.is_large_binary)
+    return any(check(kind) for check in checks) or any(holds_strings(inner) for inner in _inner_types(kind))
+
+
 def _is_list(kind: Any) -> bool:
     from pyarrow import types
 

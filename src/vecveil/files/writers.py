@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -39,11 +39,12 @@ class ParquetWriter:
         if sum(part.num_rows for part in self._group) >= ROW_GROUP:
             self._write_group()
 
-    def close(self) -> None:
-        """Write what is left, and the end of the file."""
+    def close(self, notes: Mapping[str, str] | None = None) -> None:
+        """Write what is left, and the end of the file, with notes in its metadata."""
         try:
             if self._group:
                 self._write_group()
+            self._file.add_key_value_metadata(dict(notes or {}))
         finally:
             self._file.close()
 
@@ -76,8 +77,9 @@ class NpyWriter:
         self._stream.write(np.ascontiguousarray(values, dtype=self._number).data)
         self._rows += batch.num_rows
 
-    def close(self) -> None:
-        """Write the number of rows into the header."""
+    def close(self, notes: Mapping[str, str] | None = None) -> None:
+        """Write the number of rows into the header; it has no place for notes."""
+        del notes
         with self._stream:
             self._stream.seek(0)
             self._write_header()
@@ -113,9 +115,9 @@ class BackgroundWriter:
 
         self._submit(write_all)
 
-    def close(self) -> None:
-        """Write what is left, now."""
-        self._submit(self._writer.close)
+    def close(self, notes: Mapping[str, str]) -> None:
+        """Write what is left, now, with notes in the metadata of a file that has a place for them."""
+        self._submit(lambda: self._writer.close(notes))
         self._wait()
         self._thread.shutdown()
 

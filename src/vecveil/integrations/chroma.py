@@ -32,6 +32,10 @@ class VeiledEmbeddingFunction(EmbeddingFunction[Documents]):
         """Return a protected vector for each text."""
         return list(self.guard.protect_texts(list(input)).astype(np.float32))
 
+    def embed_query(self, input: Documents) -> Embeddings:  # noqa: A002
+        """Return a protected vector for each query; its words stay as they are."""
+        return list(self.guard.protect_queries(list(input)).astype(np.float32))
+
     @staticmethod
     def name() -> str:
         """Return the name under which Chroma finds it again."""

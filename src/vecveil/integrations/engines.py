@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vecveil.core.atomic import create_folder, require_own
 from vecveil.core.errors import InvalidInputError
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
-from vecveil.veil.columns import ColumnPlan
-from vecveil.veil.ledger_run import locate_ledger
+from vecveil.veil.columns import ColumnPlan, find_private_columns
+from vecveil.veil.ledger_run import choose_ledger
 
 LABEL = "_vecveil.json"
 """File beside the parts that says how they were made; readers of Parquet pass over names that start like this."""
@@ -27,6 +28,7 @@ class Columns:
         text_column: Column of texts.
         vector_column: Column of vectors that the veil's model made.
         id_column: Column that says which record a row is.
+        group_column: Column that says which texts belong together, such as those of one person.
         keep: Columns to carry through that would be left out for safety.
         skip_empty: Leave rows without a text out.
     """
@@ -34,6 +36,7 @@ class Columns:
     text_column: str | None = None
     vector_column: str | None = None
     id_column: str | None = None
+    group_column: str | None = None
     keep: tuple[str, ...] = ()
     skip_empty: bool = False
 
@@ -44,16 +47,18 @@ class Columns:
             text=self.text_column,
             vectors=self.vector_column,
             ids=self.id_column,
+            groups=self.group_column,
             keep=self.keep,
             sample=sample,
         )
+        plan = plan.leave_out(find_private_columns(sample, plan.searched, guard.finder))
         output = plan.output_schema(schema, guard.dimensions, guard.grid)
         return BatchProtection(guard=guard, plan=plan, schema=output, skip_empty=self.skip_empty)
 
 
 def require_shared_ledger(guard: Guard) -> None:
     """Raise where the workers of several machines would each write a ledger of their own."""
-    ledger = locate_ledger(guard.ledger) if isinstance(guard.ledger, str | Path) else guard.ledger
+    ledger = choose_ledger(guard.ledger)
     if ledger is not None and not str(ledger).startswith(("postgresql://", "postgres://")):
         raise InvalidInputError(
             "the workers are on several machines, and a ledger in a file is one machine's: "
@@ -75,12 +80,21 @@ def write_parts(output: Path, write: Callable[[Path], None], guard: Guard, *, ov
     if output.exists() and not overwrite:
         raise InvalidInputError(f"{output} exists already; choose another name, or --overwrite")
     partial = output.with_name(f"{output.name}.partial")
+    require_own(partial)
     # The parts of a stopped run are made again: the same bytes, at no further cost.
     shutil.rmtree(partial, ignore_errors=True)
-    write(partial)
-    rows = int(ds.dataset(partial, format="parquet").count_rows())
-    (partial / LABEL).write_text(json.dumps(guard.release.label(), indent=2), encoding="utf-8")
+    create_folder(partial)
+    # Inside of a folder that no one else can enter, since an engine lets others read what it writes.
+    parts = partial / "parts"
+    write(parts)
+    rows = int(ds.dataset(parts, format="parquet").count_rows())
+    run = guard.release.ledger
+    label = {**guard.release.label(), **({} if run is None else run.notes())}
+    (parts / LABEL).write_text(json.dumps(label, indent=2), encoding="utf-8")
+    for path in (parts, *parts.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
     if output.exists():
         shutil.rmtree(output)
-    partial.rename(output)
+    parts.rename(output)
+    partial.rmdir()
     return rows

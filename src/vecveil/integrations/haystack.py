@@ -56,7 +56,7 @@ class VeiledTextEmbedder(_Guarded):
             raise InvalidInputError(
                 f"VeiledTextEmbedder takes one text, got {type(text).__name__}; VeiledDocumentEmbedder takes documents"
             )
-        return {"embedding": to_lists(self.guard.protect_texts([text]))[0], "meta": self._meta()}
+        return {"embedding": to_lists(self.guard.protect_queries([text]))[0], "meta": self._meta()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as plain data, without any key."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vecveil.core.arrays import to_lists
+from vecveil.core.arrays import Matrix, to_lists
 from vecveil.core.errors import MissingExtraError
 from vecveil.veil import Guard
 
@@ -35,15 +35,14 @@ class VeiledEmbeddings(Embeddings):
         """Return a protected vector for each text."""
         if not texts:
             return []
-        if self.inner is None:
-            return to_lists(self.guard.protect_texts(texts))
-        return to_lists(self.guard.protect_embedded(texts, np.asarray(self.inner.embed_documents(texts))))
+        inner = None if self.inner is None else self.inner.embed_documents
+        return to_lists(self.guard.protect_texts(texts, embed=inner))
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a query, protected unless `protect_queries` is off."""
-        if self.inner is None:
-            rows = self.guard.protect_texts([text]) if self.protect_queries else self.guard.model.embed([text])
-        else:
-            rows = np.asarray([self.inner.embed_query(text)])
-            rows = self.guard.protect_embedded([text], rows) if self.protect_queries else rows
-        return to_lists(rows)[0]
+        if self.protect_queries:
+            return to_lists(self.guard.protect_queries([text], embed=None if self.inner is None else self._embed))[0]
+        return to_lists(self.guard.model.embed([text]) if self.inner is None else self._embed([text]))[0]
+
+    def _embed(self, queries: list[str]) -> Matrix:
+        return np.asarray([self.inner.embed_query(query) for query in queries if self.inner is not None])

@@ -48,10 +48,11 @@ class VeiledEmbedding(BaseEmbedding):
         return "VeiledEmbedding"
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        if self._inner is None:
-            return self._get_text_embeddings([query])[0]
+        return to_lists(self._guard.protect_queries([query], embed=None if self._inner is None else self._embed))[0]
+
+    def _embed(self, queries: list[str]) -> Any:
         # The public method would show the clean vector to listeners of LlamaIndex's events.
-        return to_lists(self._guard.protect_embedded([query], np.asarray([self._inner._get_query_embedding(query)])))[0]
+        return [self._inner._get_query_embedding(query) for query in queries if self._inner is not None]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return await asyncio.to_thread(self._get_query_embedding, query)
@@ -63,9 +64,8 @@ class VeiledEmbedding(BaseEmbedding):
         return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        if self._inner is None:
-            return to_lists(self._guard.protect_texts(texts))
-        return to_lists(self._guard.protect_embedded(texts, np.asarray(self._inner._get_text_embeddings(texts))))
+        inner = None if self._inner is None else self._inner._get_text_embeddings
+        return to_lists(self._guard.protect_texts(texts, embed=inner))
 
 
 class VeilNodes(TransformComponent):

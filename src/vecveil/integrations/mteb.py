@@ -13,6 +13,7 @@ from vecveil.veil import Guard
 try:
     from mteb.models.abs_encoder import AbsEncoder
     from mteb.models.model_meta import ModelMeta, ScoringFunction
+    from mteb.types import PromptType
 except ImportError:
     raise MissingExtraError("mteb", "mteb") from None
 
@@ -36,6 +37,7 @@ class VeiledEncoder(AbsEncoder):
             }
         )
 
-    def encode(self, inputs: Iterable[Any], **_: Any) -> NDArray[Any]:
-        """Return a protected vector for each text of the batches that MTEB makes."""
-        return self.guard.protect_texts([text for batch in inputs for text in batch["text"]])
+    def encode(self, inputs: Iterable[Any], *, prompt_type: PromptType | None = None, **_: Any) -> NDArray[Any]:
+        """Return a protected vector for each text of the batches that MTEB makes; words of queries stay."""
+        texts = [text for batch in inputs for text in batch["text"]]
+        return self.guard.protect_queries(texts) if prompt_type == PromptType.query else self.guard.protect_texts(texts)

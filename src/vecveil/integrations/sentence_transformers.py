@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ class VeilModule(Module):
     def __init__(self, guard: Guard) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.guard = guard
+        self._batch = local()
         # A new module is in training, and would let clean vectors through until someone calls `encode`.
         self.eval()
 
@@ -53,12 +55,32 @@ class VeilModule(Module):
         """Return the features with protected vectors in the place of clean ones."""
         if self.training:
             return features
+        if self.guard.release.words is not None and not hasattr(self._batch, "words"):
+            raise InvalidInputError(
+                "this veil replaces private words before the model reads them, which a plain SentenceTransformer does "
+                "not do: load the model with load_veiled"
+            )
+        words = self._batch.__dict__.pop("words", None)
         clean = features[VECTORS]
         rows = clean.detach().to("cpu", torch.float32).numpy()
-        protected = self.guard.release.protect_vectors(rows, contents=_digest_tokens(features))
+        protected = self.guard.release.protect_vectors(rows, contents=_digest_tokens(features), words=words)
         moved = torch.from_numpy(protected.astype(np.float32)).to(device=clean.device, dtype=clean.dtype)
         # What else a model has computed, as the vectors of single tokens, is as telling as the sentence's.
         return {**{name: value for name, value in features.items() if name in HARMLESS}, VECTORS: moved}
+
+    def rewrite(self, texts: Sequence[Any], *, queries: bool) -> Sequence[Any]:
+        """Return a batch of texts as the model may read them; the next call of `forward` is for it.
+
+        Args:
+            texts: Documents or queries; what is no text is handed on.
+            queries: Whether they are queries, whose words stay.
+        """
+        if queries or self.guard.release.words is None or not all(isinstance(text, str) for text in texts):
+            self._batch.words = None
+            return texts
+        rewritten = self.guard.release.rewrite(list(texts))
+        self._batch.words = rewritten.words
+        return rewritten.texts
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return what is written beside the veil: the budget, names, and of the key only its fingerprint."""
@@ -89,6 +111,17 @@ class VeilModule(Module):
         return cls(guard)
 
 
+class VeiledSentenceTransformer(SentenceTransformer):
+    """A model that gives protected vectors: private words of documents are replaced before it reads them."""
+
+    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Replace private words of a batch, unless it is one of queries, and tokenize it."""
+        module = self[-1]
+        if isinstance(module, VeilModule) and not module.training:
+            inputs = module.rewrite(inputs, queries=kwargs.get("task") == "query")
+        return super().preprocess(inputs, prompt=prompt, **kwargs)
+
+
 def veil_model(guard: Guard, model: SentenceTransformer | None = None) -> SentenceTransformer:
     """Return a model that gives protected vectors: its own modules, and the veil after them.
 
@@ -107,7 +140,7 @@ def veil_model(guard: Guard, model: SentenceTransformer | None = None) -> Senten
         if any(isinstance(module, VeilModule) for module in model):
             raise InvalidInputError("the model is veiled already: noise on noise protects no better")
         guard.require_same_model(partial(model.encode, show_progress_bar=False))
-    veiled = SentenceTransformer(
+    veiled = VeiledSentenceTransformer(
         modules=[*model, VeilModule(guard)],
         device=str(model.device),
         prompts={name: prompt for name, prompt in model.prompts.items() if prompt is not None},
@@ -131,7 +164,7 @@ def load_veiled(folder: str | Path, **options: Any) -> SentenceTransformer:
     if not folder.is_dir():
         raise InvalidInputError(f"there is no folder {folder}")
     _require_no_code(folder)
-    return SentenceTransformer(str(folder), trust_remote_code=True, **options).eval()
+    return VeiledSentenceTransformer(str(folder), trust_remote_code=True, **options).eval()
 
 
 def _require_no_code(folder: Path) -> None:

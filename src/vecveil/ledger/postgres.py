@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import count
 from typing import Any, ClassVar
 
 import psycopg
@@ -72,12 +71,12 @@ class PostgresSession(Session):
             raise ArtifactError(NOT_A_LEDGER.format(f"the schema vecveil in {self.where}"))
         return bool(names)
 
-    def stage(self, first_place: int, records: Sequence[bytes], tokens: Sequence[bytes]) -> None:
+    def stage(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add rows to the table `staged`, in bulk."""
-        bulk = "COPY staged (place, record, token) FROM STDIN (FORMAT binary)"
+        bulk = "COPY staged (place, record, token, vector, words) FROM STDIN (FORMAT binary)"
         with self.plain_errors(), self._connection.cursor() as cursor, cursor.copy(bulk) as copy:
-            copy.set_types(["int8", "bytea", "bytea"])
-            for row in zip(count(first_place), records, tokens, strict=False):
+            copy.set_types(["int8", "bytea", "bytea", "bytea", "int8"])
+            for row in rows:
                 copy.write_row(row)
 
     def explain(self, error: psycopg.Error) -> str:

@@ -47,8 +47,8 @@ class Session(ABC):
         """Prepare to use the tables; return False where there are none, raise if there are others in their place."""
 
     @abstractmethod
-    def stage(self, first_place: int, records: Sequence[bytes], tokens: Sequence[bytes]) -> None:
-        """Add rows to the table `staged`."""
+    def stage(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add rows to the table `staged`: place, record, token, vector, words."""
 
     @abstractmethod
     def explain(self, error: Any) -> str:
@@ -122,7 +122,7 @@ class Session(ABC):
             # Another process may have been faster.
             if not self.rows(self.TABLE_NAMES):
                 self.rows(self.MARK)
-                for name in ("create_meta", "create_runs", "create_releases", "create_index", "create_balances"):
+                for name in (one for one in SQL if one.startswith("create_") and one != "create_staged"):
                     self.rows(SQL[name].format(**self.TYPES))
                 for entry in meta.items():
                     self.rows(SQL["add_meta"], *entry)

@@ -6,10 +6,9 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.ledger.session import MISSING, NOT_A_LEDGER, Session
@@ -64,12 +63,11 @@ class SqliteSession(Session):
                 else:
                     return True
 
-    def stage(self, first_place: int, records: Sequence[bytes], tokens: Sequence[bytes]) -> None:
+    def stage(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add rows to the table `staged`, which is in a file of its own: no other writer waits."""
         with self.plain_errors(), self._connection:
             self._connection.execute("BEGIN")
-            rows = zip(count(first_place), records, tokens, strict=False)
-            self._connection.executemany("INSERT INTO staged VALUES (?, ?, ?)", rows)
+            self._connection.executemany("INSERT INTO staged VALUES (?, ?, ?, ?, ?)", rows)
 
     def explain(self, error: sqlite3.Error) -> str:
         """Return what is wrong, with SQLite's own words where they are clear."""

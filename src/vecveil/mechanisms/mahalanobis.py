@@ -43,8 +43,8 @@ class MahalanobisMechanism:
         object.__setattr__(self, "epsilon", budget(self.epsilon))
         object.__setattr__(self, "variances", variances(self.variances))
         if self.axes is not None:
-            object.__setattr__(self, "axes", np.asarray(self.axes, dtype=np.float64))
-            orthonormal(self.axes, self.variances.size)
+            axes = orthonormal(np.asarray(self.axes, dtype=np.float64), self.variances.size)
+            object.__setattr__(self, "axes", axes)
         if self.center is not None:
             object.__setattr__(self, "center", point(self.center, self.variances.size, "center"))
 

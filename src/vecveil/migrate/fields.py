@@ -60,6 +60,7 @@ class _Field:
     has_values: bool = False
     strings: int = 0
     long_strings: int = 0
+    names_concept: bool = False
     named_as_text: bool = False
     is_vector: bool = False
     only_numbers: bool = True
@@ -78,20 +79,32 @@ class _Field:
 
 @dataclass(frozen=True)
 class TextFinder:
-    """Looks at every row and then says which fields are texts, and which are vectors."""
+    """Looks at every row and then says which fields are texts, and which are vectors.
 
+    Attributes:
+        concept: Looks for words of the concept, which are private however short.
+        most: Fields that are told apart.
+    """
+
+    concept: values.ConceptFinder = field(default_factory=lambda: values.ConceptFinder(None))
     most: int = MOST_FIELDS
     _fields: dict[FieldPath, _Field] = field(default_factory=dict, init=False)
     _crowded: set[FieldPath] = field(default_factory=set, init=False)
 
     def add(self, payload: Sequence[Mapping[str, Any]]) -> None:
         """Take some rows into account."""
+        found: dict[FieldPath, list[Any]] = {}
         for row in payload:
             for path, value in find_leaves(row):
                 known = self._fields.get(path) or self._add_field(path)
                 empty = value is None or (isinstance(value, Mapping) and not value)
                 if known is not None and not empty:
                     known.add(path, value)
+                    found.setdefault(path, []).append(value)
+        for path, together in found.items():
+            known = self._fields.get(path)
+            if known is not None and not known.names_concept:
+                known.names_concept = self.concept.finds(together)
 
     def find_vectors(self) -> list[FieldPath]:
         """Return the fields that are always left out: vectors, and what has too many fields to look at."""
@@ -103,7 +116,7 @@ class TextFinder:
         texts = {
             path
             for path, known in self._fields.items()
-            if known.named_as_text or values.reads_like_text(known.strings, known.long_strings)
+            if known.named_as_text or known.names_concept or values.reads_like_text(known.strings, known.long_strings)
         }
         return find_outermost({*self.find_vectors(), *texts})
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from vecveil.core.atomic import require_own
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
 from vecveil.migrate.store import Store
@@ -101,7 +102,8 @@ class RenamingStore(Store):
     def drop_backup(self) -> None:
         """Delete the backup."""
         if self._drop_note is not None:
-            self._drop_note.touch()
+            require_own(self._drop_note)
+            self._drop_note.touch(mode=0o600)
         self.remove(self.backup)
         if self._drop_note is not None:
             self._drop_note.unlink()

@@ -94,13 +94,13 @@ def migrate(
         resumed=resumed or 0,
         left_out=(*map(_to_name, gone), *store.other_vectors),
         carried=tuple(map(_to_name, finder.find_others(gone))),
-        recorded=guard.ledger is not None,
+        recorded=guard.release.ledger is not None,
     )
 
 
 def _look_at_rows(store: Store, guard: Guard, batch_rows: int, rows: int, *, progress: Progress) -> TextFinder:
     """Return a finder that has looked at every row, or raise before the first release unless all can be protected."""
-    finder, row = TextFinder(), 0
+    finder, row = TextFinder(guard.finder), 0
     batches = store.read_batches(store.collection, batch_rows)
     for batch in progress(batches, label="looking", total=rows, weigh=len):
         check_rows(guard, batch, first_row=row)

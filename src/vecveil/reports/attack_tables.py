@@ -1,18 +1,23 @@
-"""Tables of attacks, categories and probes."""
+"""Tables of attacks, categories, probes and filled blanks."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from vecveil.audit.metrics import mitigation
+from vecveil.audit.result import AuditResult
 from vecveil.reports.budget_table import GLANCE_COLUMNS, SETTING_COLUMNS, glance_cells, setting_cells
+from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import AttackSummary, Summary
-from vecveil.reports.table import Column, Table, TableCell, count, number, share, words
+from vecveil.reports.table import Column, Table, TableCell, count, number, share, significant, words
 
-Measure = Literal["leakage", "confidence"]
+Measure = Literal["r_precision", "leakage", "confidence"]
+
+TITLES: dict[Measure, str] = {"r_precision": "Words read", "leakage": "Leakage", "confidence": "Confidence"}
 
 SEEDS_NOTE = (
-    "Numbers are means over the seeds; intervals are 95 % bootstrap intervals over texts and cover those of every seed."
+    "Numbers are means over the seeds. Intervals are 95 % bootstrap intervals over texts, averaged over the seeds; how "
+    "far the seeds lie apart stands beside them."
 )
 
 
@@ -21,6 +26,9 @@ def attacks_table(summary: Summary) -> Table:
     columns = (
         Column(key="attack", title="Attack", words=True),
         *SETTING_COLUMNS,
+        Column(key="r_precision", title="Words read", interval=True),
+        Column(key="seeds_apart", title="Over seeds", words=True),
+        Column(key="r_chance", title="By guessing"),
         Column(key="leakage", title="Leakage", interval=True),
         Column(key="chance", title="Chance"),
         Column(key="confidence", title="Confidence", interval=True),
@@ -91,6 +99,38 @@ def probes_table(summary: Summary) -> Table:
     return Table(name="probes", title="Concept probes", note=note, columns=columns, rows=rows)
 
 
+def blanks_table(result: AuditResult) -> Table:
+    """Return how often someone is right who has the text but for one private value."""
+    columns = (
+        *SETTING_COLUMNS,
+        Column(key="seed", title="Seed"),
+        Column(key="right", title="Right", interval=True),
+        Column(key="chance", title="By guessing"),
+        Column(key="bits", title="Bits read", interval=True),
+        Column(key="rank", title="Median rank"),
+        Column(key="candidates", title="Candidates"),
+        Column(key="texts", title="Texts"),
+    )
+    rows = tuple(
+        (
+            *setting_cells(Condition.from_setting(row.setting)),
+            count(row.setting.seed),
+            share(row.right),
+            share(row.chance),
+            number(row.bits),
+            significant(row.rank),
+            significant(row.candidates),
+            count(row.texts),
+        )
+        for row in result.blanks
+    )
+    note = (
+        "The guess is the best there is for someone who knows the veil, the text but for one private value, and the "
+        "candidates, each as likely as the other beforehand. Intervals are over texts."
+    )
+    return Table(name="blanks", title="Fill in the blank", note=note, columns=columns, rows=rows)
+
+
 def matrix(summary: Summary, measure: Measure) -> Table:
     """Return one measure at a glance: a row per condition, a column per attack."""
     columns = tuple(Column(key=name, title=name, interval=True) for name in summary.attack_names)
@@ -102,7 +142,7 @@ def matrix(summary: Summary, measure: Measure) -> Table:
             rows.append((*glance_cells(condition), *cells))
     return Table(
         name=f"{measure}-at-a-glance",
-        title=f"{measure.capitalize()} of every attack on every defense",
+        title=f"{TITLES[measure]}, every attack on every defense",
         note=SEEDS_NOTE,
         columns=(*GLANCE_COLUMNS, *columns),
         rows=tuple(rows),
@@ -128,6 +168,9 @@ def _attack_cells(found: AttackSummary) -> tuple[TableCell, ...]:
     return (
         words(found.name),
         *setting_cells(found.condition),
+        share(row.r_precision),
+        words("" if found.apart is None else f"{100 * found.apart[0]:.1f} to {100 * found.apart[1]:.1f}%"),
+        share(row.r_chance),
         share(row.leakage),
         share(row.chance),
         share(row.confidence),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from vecveil.accounting import BudgetReadings
-from vecveil.audit.results import Setting
+from vecveil.audit.rows import Setting
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import regex
 
-from vecveil.audit.results import Example, Reconstruction
+from vecveil.audit.rows import Example, Reconstruction
 from vecveil.concepts.folding import fold
 from vecveil.reports.conditions import Condition
 

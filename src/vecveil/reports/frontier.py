@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, FrontierResult, mean_over_seeds
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import MissingExtraError
-from vecveil.files.atomic import atomic_file
 from vecveil.reports.table import Column, Table, TableCell, number, share, significant, words
 
 PLAIN = "uniform"
@@ -22,17 +22,22 @@ _COLUMNS = (
     Column(key="defense", title="defense", words=True),
     Column(key="directions", title="left out"),
     Column(key="noise", title="noise ratio"),
-    Column(key="utility", title="kept, measured"),
+    Column(key="search", title="all searches"),
+    Column(key="unnamed", title="concept not named"),
+    Column(key="reranked", title="reranked"),
     Column(key="attack", title="strongest attack", words=True),
-    Column(key="excess", title="leakage above chance", interval=True),
+    Column(key="excess", title="words read above chance", interval=True),
     Column(key="against_laplace", title="over uniform's"),
+    Column(key="blank", title="blanks filled in"),
+    Column(key="blank_chance", title="by guessing"),
 )
 
 _CELL_COLUMNS = (
     Column(key="level", title="utility kept", words=True),
     Column(key="defense", title="defense", words=True),
     Column(key="attack", title="attack", words=True),
-    Column(key="excess", title="leakage above chance", interval=True),
+    Column(key="excess", title="words read above chance", interval=True),
+    Column(key="leakage", title="leakage", interval=True),
     Column(key="beyond_context", title="beyond context"),
     Column(key="over_uniform", title="over uniform's"),
     Column(key="top_one", title="top-1", interval=True),
@@ -75,6 +80,7 @@ def cells_table(result: FrontierResult) -> Table:
                         *_names(spec, level),
                         words(attack),
                         share(excess),
+                        share(mean_over_seeds([row.leakage for row in found])),
                         share(beyond),
                         number(over),
                         share(mean_over_seeds([row.top_one for row in found])),
@@ -105,28 +111,27 @@ def write_frontier(result: FrontierResult, folder: Path) -> None:
 
 
 def _row(result: FrontierResult, spec: str, level: float) -> tuple[TableCell, ...]:
-    found = [row for row in result.rows if row.contender == spec and row.level == level]
-    strongest = result.strongest(spec, level)
-    names = _names(spec, level)
-    if strongest is None:
-        return (
-            *names,
-            number(None),
-            number(None),
-            number(None),
-            words("none: it can't keep that much"),
-            *[number(None)] * 2,
-        )
+    points, strongest = result.points_of(spec, level), result.strongest(spec, level)
+    if strongest is None or not points:
+        nothing = [number(None)] * 5
+        return (*_names(spec, level), *nothing, words("none: it can't keep that much"), *[number(None)] * 4)
     attack, excess = strongest
     plain = result.strongest(PLAIN, level)
+
+    def mean(name: str) -> float | None:
+        known = [getattr(point, name) for point in points if getattr(point, name) is not None]
+        return float(np.mean(known)) if known else None
+
     return (
-        *names,
-        significant(float(np.mean([row.directions for row in found]))),
-        significant(float(np.mean([row.noise_ratio for row in found]))),
-        share(float(np.mean([row.utility for row in found]))),
+        *_names(spec, level),
+        significant(mean("directions")),
+        significant(mean("noise_ratio")),
+        *(share(mean(name)) for name in ("search", "unnamed", "reranked")),
         words(attack),
         share(excess),
         number(None if plain is None or plain[1].value <= 0 else excess.value / plain[1].value),
+        share(mean("blank")),
+        share(mean("blank_chance")),
     )
 
 
@@ -156,7 +161,7 @@ def _figure(result: FrontierResult) -> Any:
         if reference is not None:
             axes.axhline(100 * reference[1].value, color="0.5", linestyle=line, label=label)
     axes.set_xlabel(f"% of undefended utility ({result.utility['measured_by']})")
-    axes.set_ylabel("leakage above chance, %, strongest attack")
+    axes.set_ylabel("words read above chance, %, strongest attack")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend()

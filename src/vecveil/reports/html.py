@@ -9,19 +9,31 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from vecveil.audit.results import AttackRow, AuditResult, Example, ProbeRow, SheetRow, TaskRow
+from vecveil.audit.result import AuditResult
+from vecveil.audit.rows import AttackRow, Example, ProbeRow, SheetRow, TaskRow
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import MissingExtraError
-from vecveil.files.atomic import atomic_file
-from vecveil.reports.attack_tables import attacks_table, categories_table, matrix, probes_matrix, probes_table
+from vecveil.reports.attack_tables import (
+    attacks_table,
+    blanks_table,
+    categories_table,
+    matrix,
+    probes_matrix,
+    probes_table,
+)
 from vecveil.reports.budget_table import budgets_table
-from vecveil.reports.combined_verdict import combine_verdicts
 from vecveil.reports.conditions import Condition
-from vecveil.reports.headline import choose_verdict, headline, key_numbers
 from vecveil.reports.page_data import page_data, script_json
 from vecveil.reports.summary import Summary
 from vecveil.reports.table import NOTHING
 from vecveil.reports.utility_tables import tasks_table, trade_offs_table
-from vecveil.reports.verdict_tables import control_table, judgments_table
+from vecveil.reports.verdict_tables import (
+    control_table,
+    exposures_table,
+    overview_table,
+    part_summaries,
+    verdicts_table,
+)
 
 SCRIPTS = ("drawing.js", "numbers.js", "frontier.js", "categories.js", "readings.js", "tables.js", "start.js")
 
@@ -52,9 +64,9 @@ def render_report(result: AuditResult, examples: Sequence[Example] | None, *, ti
 
 
 def write_report(result: AuditResult, examples: Sequence[Example] | None, path: Path, *, title: str) -> None:
-    """Write the report to `path`, whole or not at all; with texts in it, no one but its owner may read it."""
+    """Write the report to `path`, whole or not at all, for its owner alone to read."""
     page = render_report(result, examples, title=title)
-    with atomic_file(path, private=examples is not None) as draft:
+    with atomic_file(path) as draft:
         draft.write_text(page, encoding="utf-8", errors="replace")
 
 
@@ -71,19 +83,21 @@ def _policy(style: str, script: str) -> str:
 
 def _content(result: AuditResult, examples: Sequence[Example] | None) -> dict[str, Any]:
     summary = Summary.from_result(result)
-    verdicts = combine_verdicts(result.verdicts)
-    chosen = choose_verdict(verdicts)
     return {
         "version": result.versions.get("vecveil", ""),
         "finished": result.finished,
         "plan_digest": result.plan_digest,
         "seeds": _seeds(result),
-        "headline": headline(verdicts),
-        "verdicts": [(verdict, judgments_table(verdict)) for verdict in verdicts],
-        "chosen": chosen,
-        "key_numbers": () if chosen is None else key_numbers(chosen.condition, summary),
+        "outcome": result.outcome if result.verdicts else "",
+        "sentence": result.sentence,
+        "overview": overview_table(result),
+        "verdict_parts": part_summaries(result),
+        "verdicts": verdicts_table(result),
+        "exposures": exposures_table(result),
+        "blanks": blanks_table(result),
         "summary": summary,
         "attacks": attacks_table(summary),
+        "words_read": matrix(summary, "r_precision"),
         "leakage": matrix(summary, "leakage"),
         "confidence": matrix(summary, "confidence"),
         "categories": categories_table(summary),

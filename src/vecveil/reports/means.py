@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from vecveil.audit.results import AttackRow, CategoryLeakage, Estimate, ProbeRow
+from vecveil.audit.rows import AttackRow, CategoryLeakage, Estimate, ProbeRow
 
 
 def mean(values: Sequence[float]) -> float:
@@ -15,14 +15,11 @@ def mean(values: Sequence[float]) -> float:
 
 
 def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the mean over seeds, with the interval that covers the interval of every seed.
-
-    It is wider than an interval of the mean would be: a few seeds say little about how much seeds differ.
-    """
+    """Return the mean over seeds, with the mean of their intervals over texts; how far seeds differ is told apart."""
     return Estimate(
         value=mean([estimate.value for estimate in estimates]),
-        low=min(estimate.low for estimate in estimates),
-        high=max(estimate.high for estimate in estimates),
+        low=mean([estimate.low for estimate in estimates]),
+        high=mean([estimate.high for estimate in estimates]),
     )
 
 
@@ -48,6 +45,8 @@ def mean_attack(rows: Sequence[AttackRow]) -> AttackRow:
         known=mean([row.known for row in rows]),
         confidence=mean_estimate([row.confidence for row in rows]),
         precision=mean_present(row.precision for row in rows),
+        r_precision=mean_estimate([row.r_precision for row in rows]),
+        r_chance=mean([row.r_chance for row in rows]),
         top_one=mean_estimate([row.top_one for row in rows]),
         auc=mean([row.auc for row in rows]),
         similarity=mean_present(row.similarity for row in rows),

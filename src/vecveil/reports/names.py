@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from vecveil.audit.results import AttackRow
+from vecveil.audit.rows import AttackRow
 
 
 def attack_names(rows: Iterable[AttackRow]) -> dict[str, str]:

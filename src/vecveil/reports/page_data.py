@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from vecveil.audit.results import AttackRow, Estimate, Example
+from vecveil.audit.rows import AttackRow, Estimate, Example
 from vecveil.reports.conditions import Condition
 from vecveil.reports.examples import example_data
 from vecveil.reports.summary import AttackSummary, Summary
@@ -68,6 +68,8 @@ def _attack_data(found: AttackSummary) -> dict[str, Any]:
     row = found.row
     return {
         "seeds": found.seeds,
+        "rPrecision": _interval(row.r_precision),
+        "rChance": row.r_chance,
         "leakage": _interval(row.leakage),
         "chance": row.chance,
         "confidence": _interval(row.confidence),

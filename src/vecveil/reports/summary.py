@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from vecveil.audit.results import AttackRow, AuditResult, ProbeRow, TaskRow, Verdict
+from vecveil.audit.result import AuditResult
+from vecveil.audit.rows import AttackRow, ProbeRow, TaskRow, Verdict
 from vecveil.reports.conditions import Condition, sort_conditions
 from vecveil.reports.means import mean_attack, mean_probe
 from vecveil.reports.names import attack_names
@@ -25,12 +26,14 @@ class AttackSummary:
         name: The attack, as people read it.
         seeds: Number of rows behind the means.
         row: The means.
+        apart: The least and the most that any seed reads; None of one seed.
     """
 
     condition: Condition
     name: str
     seeds: int
     row: AttackRow
+    apart: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +67,9 @@ class Summary:
         conditions = sort_conditions(Condition.from_setting(row.setting) for row in found)
         names = attack_names(result.attacks)
         attacks = [
-            AttackSummary(condition=condition, name=name, seeds=len(rows), row=mean_attack(rows))
+            AttackSummary(
+                condition=condition, name=name, seeds=len(rows), row=mean_attack(rows), apart=_find_extremes(rows)
+            )
             for (condition, name), rows in _group(result.attacks, conditions, lambda row: names[row.attack]).items()
         ]
         probes = [
@@ -104,6 +109,11 @@ class Summary:
     def task(self, condition: Condition, name: str) -> TaskSummary | None:
         """Return what the task called `name` is worth on `condition`."""
         return next((task for task in self.tasks if task.condition == condition and task.name == name), None)
+
+
+def _find_extremes(rows: list[AttackRow]) -> tuple[float, float] | None:
+    read = [row.r_precision.value for row in rows]
+    return (min(read), max(read)) if len(read) > 1 else None
 
 
 def _group(

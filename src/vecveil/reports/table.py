@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vecveil.audit.results import Estimate
+from vecveil.audit.rows import Estimate
 
 NOTHING = "–"
 

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vecveil.audit.results import AuditResult
+from vecveil.audit.result import AuditResult
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import ArtifactError
-from vecveil.files.atomic import atomic_file
-from vecveil.reports.attack_tables import attacks_table, categories_table, probes_table
+from vecveil.reports.attack_tables import attacks_table, blanks_table, categories_table, probes_table
 from vecveil.reports.budget_table import budgets_table
 from vecveil.reports.summary import Summary
 from vecveil.reports.table import Table
 from vecveil.reports.utility_tables import scores_table, tasks_table, trade_offs_table
-from vecveil.reports.verdict_tables import verdicts_table
+from vecveil.reports.verdict_tables import exposures_table, overview_table, verdicts_table
 
 
 def tables(result: AuditResult) -> tuple[Table, ...]:
-    """Return every table of `result`, the verdicts first."""
+    """Return every table of `result`, the overview first."""
     summary = Summary.from_result(result)
     return (
+        overview_table(result),
         verdicts_table(result),
+        exposures_table(result),
         budgets_table(summary),
         attacks_table(summary),
         categories_table(summary),
+        blanks_table(result),
         probes_table(summary),
         tasks_table(summary),
         scores_table(summary),
@@ -37,7 +40,7 @@ def write_tables(result: AuditResult, folder: Path) -> tuple[Path, ...]:
         The files, `tables.md` first.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ArtifactError(f"{folder} could not be made: {error.strerror or error}") from error
     found = tables(result)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from vecveil.audit.metrics import tradeoff_rate
-from vecveil.audit.results import Estimate, TaskRow
+from vecveil.audit.rows import Estimate, TaskRow
 from vecveil.reports.conditions import Condition
 from vecveil.reports.means import mean, mean_and_range
 from vecveil.reports.names import task_names

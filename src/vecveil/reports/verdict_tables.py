@@ -1,21 +1,103 @@
-"""Tables of verdicts and of the positive control."""
+"""Tables of the overview, verdicts, exposed records and the positive control."""
 
 from __future__ import annotations
 
-from vecveil.audit.results import AuditResult, Verdict
+from dataclasses import dataclass
+
+from vecveil.audit.result import HEADINGS, NOTE, AuditResult
+from vecveil.audit.rows import PARTS, Judgment, Outcome, Verdict
 from vecveil.reports.budget_table import SETTING_COLUMNS, setting_cells
-from vecveil.reports.combined_verdict import CombinedVerdict
 from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import Summary
 from vecveil.reports.table import Column, Table, TableCell, count, number, share, words
 
 JUDGMENT_COLUMNS = (
     Column(key="seed", title="Seed"),
+    Column(key="part", title="Part", words=True),
     Column(key="attack", title="Attack", words=True),
     Column(key="outcome", title="Outcome", words=True),
     Column(key="retained", title="Still read", interval=True),
+    Column(key="texts_needed", title="Texts that would tell"),
     Column(key="reason", title="Reason", words=True),
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartSummary:
+    """One part of the verdict on the veil at its own budget, over all seeds.
+
+    Attributes:
+        name: What people call it.
+        outcome: A fail where any seed fails, a pass where all pass.
+        tolerance: Share of what is read out of unprotected vectors that may remain.
+        strongest: The judgment that comes nearest to a fail, or the first where none is a test.
+        reasons: What those attacks say that decide it, with the seed where there are several.
+    """
+
+    name: str
+    outcome: Outcome
+    tolerance: float
+    strongest: Judgment
+    reasons: tuple[str, ...]
+
+
+def part_summaries(result: AuditResult) -> tuple[PartSummary, ...]:
+    """Return the parts of the verdict on the veil at its own budget."""
+    own = [verdict for verdict in result.verdicts if verdict.setting.own]
+    found = []
+    for part, name in PARTS.items():
+        seeds = [(verdict, one) for verdict in own for one in verdict.parts if one.part == part]
+        if not seeds:
+            continue
+        outcomes = {one.outcome for _, one in seeds}
+        outcome: Outcome = "fail" if "fail" in outcomes else "pass" if outcomes == {"pass"} else "inconclusive"
+        judgments = [(verdict, judgment) for verdict, one in seeds for judgment in one.judgments]
+        tested = [judgment for _, judgment in judgments if judgment.retained is not None]
+        found.append(
+            PartSummary(
+                name=name,
+                outcome=outcome,
+                tolerance=seeds[0][1].tolerance,
+                strongest=max(tested, key=_share_retained, default=judgments[0][1]),
+                reasons=tuple(
+                    judgment.reason if len(own) == 1 else f"seed {verdict.setting.seed}: {judgment.reason}"
+                    for verdict, judgment in judgments
+                    if judgment.outcome == outcome
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def overview_table(result: AuditResult) -> Table:
+    """Return one row for each defense: search, words, fill in the blank, presence."""
+    columns = [Column(key=name, title=name.capitalize(), words=name == "defense") for name in HEADINGS]
+    rows = []
+    for row in result.overview:
+        values = (row.defense, row.search, row.unnamed, row.reranked, row.words, row.blank, row.presence)
+        cells = zip(row.cells(), values, strict=True)
+        rows.append(tuple(TableCell(text=text or "–", value=value) for text, value in cells))
+    return Table(name="overview", title="At a glance", note=NOTE, columns=tuple(columns), rows=tuple(rows))
+
+
+def exposures_table(result: AuditResult) -> Table:
+    """Return the records that were read with most confidence; by their ids, without their texts."""
+    columns = (
+        Column(key="record", title="Record", words=True),
+        Column(key="attack", title="Attack", words=True),
+        Column(key="words", title="Private words"),
+        Column(key="read", title="Read"),
+        Column(key="confidence", title="Confidence"),
+    )
+    rows = tuple(
+        (words(one.record), words(one.attack), count(one.words), share(one.read), share(one.confidence))
+        for one in result.exposures
+    )
+    note = (
+        "The most exposed of the records that attacks were tested on, behind the veil at its own budget. exposure.csv "
+        "has all of them."
+    )
+    return Table(name="exposed", title="Most exposed records", note=note, columns=columns, rows=rows)
 
 
 def verdicts_table(result: AuditResult) -> Table:
@@ -23,7 +105,7 @@ def verdicts_table(result: AuditResult) -> Table:
     rows = tuple(
         (*setting_cells(Condition.from_setting(verdict.setting)), *cells)
         for verdict in result.verdicts
-        for cells in (_verdict_cells(verdict), *_judgment_cells(verdict))
+        for cells in (_verdict_cells(verdict), *(_judgment_cells(verdict, one) for one in verdict.judgments))
     )
     note = (
         "Still read is the share of what an attack reads out of unprotected vectors, above chance, that it still reads "
@@ -33,19 +115,13 @@ def verdicts_table(result: AuditResult) -> Table:
     return Table(name="verdicts", title="Verdicts", note=note, columns=columns, rows=rows)
 
 
-def judgments_table(combined: CombinedVerdict) -> Table:
-    """Return what every attack says at one budget, with its seed where there are several."""
-    first = 0 if len(combined.verdicts) > 1 else 1
-    rows = tuple(cells[first:] for verdict in combined.verdicts for cells in _judgment_cells(verdict))
-    title = f"What each attack says at {combined.condition.budget}"
-    return Table(name="judgments", title=title, note="", columns=JUDGMENT_COLUMNS[first:], rows=rows)
-
-
 def control_table(result: AuditResult, summary: Summary) -> Table:
     """Return what every attack reads out of unprotected vectors: whether it can read at all."""
     columns = (
         Column(key="attack", title="Attack", words=True),
         Column(key="says", title="Its failure elsewhere", words=True),
+        Column(key="r_precision", title="Words read", interval=True),
+        Column(key="r_chance", title="By guessing"),
         Column(key="leakage", title="Leakage", interval=True),
         Column(key="chance", title="Chance"),
         Column(key="auc", title="AUC"),
@@ -59,6 +135,8 @@ def control_table(result: AuditResult, summary: Summary) -> Table:
         (
             words(found.name),
             words("proves nothing" if blind & {found.name, found.row.attack} else "means something"),
+            share(found.row.r_precision),
+            share(found.row.r_chance),
             share(found.row.leakage),
             share(found.row.chance),
             number(found.row.auc),
@@ -71,16 +149,27 @@ def control_table(result: AuditResult, summary: Summary) -> Table:
     return Table(name="control", title="Positive control", note="", columns=columns, rows=rows)
 
 
+def _share_retained(judgment: Judgment) -> float:
+    return -1.0 if judgment.retained is None else judgment.retained.value
+
+
 def _verdict_cells(verdict: Verdict) -> tuple[TableCell, ...]:
     reasons = words("; ".join(verdict.reasons))
-    return _seed(verdict), words("all together"), words(verdict.outcome), share(None), reasons
+    nothing = share(None)
+    return _seed(verdict), words("all"), words("all together"), words(verdict.outcome), nothing, nothing, reasons
 
 
-def _judgment_cells(verdict: Verdict) -> list[tuple[TableCell, ...]]:
-    return [
-        (_seed(verdict), words(one.attack), words(one.outcome), share(one.retained), words(one.reason))
-        for one in verdict.judgments
-    ]
+def _judgment_cells(verdict: Verdict, one: Judgment) -> tuple[TableCell, ...]:
+    needed = share(None) if one.texts_needed is None else count(one.texts_needed)
+    return (
+        _seed(verdict),
+        words(PARTS[one.part]),
+        words(one.attack),
+        words(one.outcome),
+        share(one.retained),
+        needed,
+        words(one.reason),
+    )
 
 
 def _seed(verdict: Verdict) -> TableCell:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
 from vecveil.service.gateway import Gateway
 from vecveil.service.handler import ClientHandler
+from vecveil.service.limits import BodyLimit
 from vecveil.service.messages import (
     EmbeddingList,
     EmbeddingRequest,
@@ -33,49 +36,32 @@ BEARER: dict[str, Any] = {"security": [{"bearer": []}]}
 REQUEST = {"required": True, "content": {JSON: {"schema": EmbeddingRequest.model_json_schema()}}}
 
 
-@dataclass(kw_only=True)
-class BodyLimit:
-    """Limits of the request bodies that are being read or answered.
+def is_local(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
-    Attributes:
-        longest: Bytes of one body at most.
-        most: Bytes of all together at most.
-        held: Bytes that are held now.
-    """
 
-    longest: int
-    most: int
-    held: int = field(init=False, default=0)
-
-    @asynccontextmanager
-    async def read(self, request: Request) -> AsyncIterator[bytes]:
-        """Yield the body of a request, or refuse it before too much is held; it counts until the block ends."""
-        too_long = RefusedError(
-            413, f"the body must not be longer than {self.longest:,} bytes", code="request_too_large"
-        )
-        stated = request.headers.get("content-length", "")
-        if stated.isdigit() and int(stated) > self.longest:
-            raise too_long
-        parts, length = [], 0
+async def require_local_names(request: Request) -> None:
+    """Refuse a request that a web page made, or had made for it by a name of its own for this machine."""
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    for address in (f"//{host}", *([] if origin is None else [origin])):
         try:
-            async for part in request.stream():
-                if self.held + len(part) > self.most:
-                    again = {"Retry-After": "1"}
-                    raise RefusedError(503, "too much is being worked on; ask again", code="overloaded", headers=again)
-                self.held += len(part)
-                length += len(part)
-                if length > self.longest:
-                    raise too_long
-                parts.append(part)
-            yield b"".join(parts)
-        finally:
-            self.held -= length
+            name = urlsplit(address).hostname
+        except ValueError:
+            name = None
+        if not is_local(name or ""):
+            message = "without bearer keys only requests to localhost are answered, and none of web pages elsewhere"
+            raise RefusedError(403, message, code="host_not_allowed")
 
 
 def create_app(gateway: Gateway) -> FastAPI:
     """Return the application."""
-    metrics = Metrics()
-    bodies = BodyLimit(longest=gateway.settings.body_bytes, most=gateway.settings.held_bytes)
+    settings = gateway.settings
+    metrics = Metrics(clients=settings.metrics_clients)
+    bodies = BodyLimit(longest=settings.body_bytes, most=settings.held_bytes)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -92,6 +78,8 @@ def create_app(gateway: Gateway) -> FastAPI:
         # The pages load scripts from elsewhere, to a place where keys are typed; the schema is enough.
         docs_url=None,
         redoc_url=None,
+        # A web page has no key, but may have a browser on this machine ask for it where none is needed.
+        dependencies=[Depends(require_local_names)] if gateway.clients.open else [],
     )
     app.add_middleware(RequestLog, metrics=metrics)
 
@@ -114,19 +102,20 @@ def create_app(gateway: Gateway) -> FastAPI:
     @app.post(
         "/v1/embeddings",
         response_model=EmbeddingList,
-        responses=document_errors(400, 401, 403, 404, 413, 429, 502, 503, 504),
+        responses=document_errors(400, 401, 403, 404, 408, 413, 429, 502, 503, 504),
         openapi_extra={"requestBody": REQUEST, **BEARER},
     )
     async def embeddings(request: Request) -> Response:
         """Return protected vectors."""
         handler = find_handler(request)
-        async with bodies.read(request) as body:
-            asked = await asyncio.to_thread(read_request, body) if len(body) > LARGE_BODY else read_request(body)
+        async with bodies.read(request, client=handler.client.name) as body:
+            read = partial(read_request, body, longest_text=settings.text_characters)
+            asked = await asyncio.to_thread(read) if len(body) > LARGE_BODY else read()
             side = handler.side(asked.model)
             facts = {"client": handler.client.name, "inputs": len(asked.inputs), "treatment": side.treatment}
             request.scope["facts"] = facts
             answer = await handler.answer(asked, side)
-        metrics.vectors.labels(handler.client.name, side.treatment).inc(len(asked.inputs))
+        metrics.count_vectors(len(asked.inputs), treatment=side.treatment, client=handler.client.name)
         return Response(answer, media_type=JSON)
 
     @app.get("/v1/models", responses=document_errors(401), openapi_extra=BEARER)
@@ -146,8 +135,10 @@ def create_app(gateway: Gateway) -> FastAPI:
         return {"status": "ok"}
 
     @app.get("/metrics", response_class=Response)
-    async def prometheus() -> Response:
-        """Return metrics for Prometheus."""
+    async def prometheus(request: Request) -> Response:
+        """Return metrics for Prometheus; where they name clients, to those who have a key."""
+        if settings.metrics_clients:
+            find_handler(request)
         return Response(metrics.text(), media_type="text/plain; version=0.0.4")
 
     return app

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from vecveil.core.atomic import atomic_file
 from vecveil.core.checks import one_of, positive
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.files.atomic import atomic_file
 
 Treatment = Literal["protect", "clean", "refuse"]
 TREATMENTS = ("protect", "clean", "refuse")
@@ -26,9 +26,10 @@ class Client:
     """A client, and what it gets.
 
     Attributes:
-        name: Its name in logs and metrics.
+        name: Its name in logs and metrics, and in the derivation of its noise.
         key: Hash of its bearer key, "sha256:" and 64 digits; empty for the client that needs none.
         veil: Folder of its veil; None for the gateway's own.
+        embedder: The embedder of that veil, where the veil's own word for it is not enough.
         epsilon: Literal budget; of this and the next two one at most, and its veil's own, or else the gateway's, where
             none is given.
         noise_ratio: The same as a noise ratio.
@@ -38,11 +39,13 @@ class Client:
         query_epsilon: Literal budget for queries; that of documents where this and the next two are None.
         query_noise_ratio: The same as a noise ratio.
         query_paper_epsilon: The same on the axis of the paper's tables.
+        texts_per_minute: Texts that it may send in a minute; None for the gateway's own limit.
     """
 
     name: str
     key: str = ""
     veil: str | None = None
+    embedder: str | None = None
     epsilon: float | None = None
     noise_ratio: float | None = None
     paper_epsilon: float | None = None
@@ -51,13 +54,14 @@ class Client:
     query_epsilon: float | None = None
     query_noise_ratio: float | None = None
     query_paper_epsilon: float | None = None
+    texts_per_minute: float | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             raise InvalidInputError("a client must have a name, got ''")
         for entry in fields(self):
             value = getattr(self, entry.name)
-            is_text = entry.name in {"name", "key", "veil", "documents", "queries"}
+            is_text = entry.name in {"name", "key", "veil", "embedder", "documents", "queries"}
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, str if is_text else float | int):
@@ -142,7 +146,7 @@ def add_client(path: Path, name: str, **settings: Any) -> str:
             # JSON's strings and numbers are TOML's too.
             lines.append(f"{entry.name} = {json.dumps(value, ensure_ascii=False)}")
     before = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
-    with atomic_file(path, private=True) as draft:
+    with atomic_file(path) as draft:
         draft.write_text(before + "\n".join(lines) + "\n", encoding="utf-8")
         read_clients(draft)
     return key

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from vecveil.core.checks import at_least, positive
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.key import Key
 from vecveil.embedders.openai import from_spec
 from vecveil.service.clients import Client, Clients
 from vecveil.service.handler import ClientHandler
-from vecveil.service.messages import RefusedError
+from vecveil.service.limits import TextRate
+from vecveil.service.messages import LONGEST_TEXT, RefusedError
 from vecveil.service.release_queue import ReleaseQueue
 from vecveil.service.remote import RemoteUpstream
 from vecveil.service.upstream import LocalUpstream, TokenReader, Upstream
-from vecveil.veil import Guard
+from vecveil.veil import Guard, Veil
+from vecveil.veil.noise import KeyedNoise
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_SPEC = "openai:"
@@ -33,7 +37,10 @@ class Settings:
         timeout: Seconds to wait for it.
         encoding: Encoding of arrays of tokens, where a model that is loaded here must read them as texts.
         body_bytes: Longest body of a request.
-        held_bytes: Bodies that are read or answered at the same time, in bytes; more are turned away with 503.
+        held_bytes: Bodies that are read or answered at the same time, in bytes, shared among clients.
+        text_characters: Longest text.
+        texts_per_minute: Texts that a client may send in a minute, where it has no limit of its own.
+        metrics_clients: Whether metrics name clients; then they are shown to clients alone.
     """
 
     upstream: str | None = None
@@ -43,12 +50,17 @@ class Settings:
     encoding: str = "cl100k_base"
     body_bytes: int = 32 * 2**20
     held_bytes: int = 256 * 2**20
+    text_characters: int = LONGEST_TEXT
+    texts_per_minute: float = 10_000
+    metrics_clients: bool = False
 
     def __post_init__(self) -> None:
         at_least(self.body_bytes, 1, "body_bytes")
-        if self.held_bytes < self.body_bytes:
+        at_least(self.text_characters, 1, "text_characters")
+        positive(self.texts_per_minute, "texts_per_minute")
+        if self.held_bytes < 2 * self.body_bytes:
             raise InvalidInputError(
-                "held_bytes (--max-held) must be at least body_bytes (--max-body), "
+                "held_bytes (--max-held) must be at least twice body_bytes (--max-body), since a client may hold half, "
                 f"got {self.held_bytes:,} and {self.body_bytes:,}"
             )
         positive(self.timeout, "timeout")
@@ -79,14 +91,22 @@ class Gateway:
             guard: The veil, budget, key and ledger of clients that have none of their own.
             settings: How it is run.
         """
+        # Opened now, and once for all: whoever has a broken ledger should hear of it before the first request.
+        ledger = "none" if guard.release.ledger is None else guard.release.ledger.open().ledger
+        guard = replace(guard, veil=guard.opened_veil, ledger=ledger)
         upstreams: dict[tuple[str, str | None], Upstream] = {}
-        queues: dict[tuple[str, float], ReleaseQueue] = {}
         handlers = {}
         for client in clients.known.values():
-            documents = _find_queue(_client_guard(guard, client), queues)
+            own = _client_guard(guard, client)
+            documents = ReleaseQueue(_with_own_key(own, client, "documents"))
             budget = client.query_epsilon, client.query_noise_ratio, client.query_paper_epsilon
-            queries = _find_queue(_at_budget(documents.guard, *budget), queues)
+            queries = ReleaseQueue(_with_own_key(_at_budget(own, *budget), client, "queries"))
             model = documents.guard.opened_veil.fingerprint
+            if (words := documents.guard.release.words) is not None and words.concept is None:
+                raise InvalidInputError(
+                    f"the veil of client {client.name!r} replaces private words and does not tell which: name the "
+                    "concept with --concept, or learn the veil so that it keeps it"
+                )
             if settings.upstream_model is not None and model != guard.opened_veil.fingerprint:
                 raise InvalidInputError(
                     f"--upstream-model {settings.upstream_model!r} is one model, and the veil of client "
@@ -103,9 +123,9 @@ class Gateway:
                 upstream=upstreams[place],
                 documents=documents,
                 queries=queries,
+                tokens=TokenReader(settings.encoding, longest_text=settings.text_characters),
+                rate=TextRate(per_minute=client.texts_per_minute or settings.texts_per_minute),
             )
-        for queue in queues.values():
-            queue.guard.open_ledger()
         return cls(clients=clients, handlers=handlers, settings=settings)
 
     def handler(self, header: str | None) -> ClientHandler:
@@ -129,7 +149,9 @@ class Gateway:
 
 def _client_guard(guard: Guard, client: Client) -> Guard:
     if client.veil is not None:
-        guard = replace(guard, veil=client.veil, epsilon=None, noise_ratio=None, paper_epsilon=None, embedder=None)
+        veil = Veil.load(client.veil)
+        guard = replace(guard, veil=veil, epsilon=None, noise_ratio=None, paper_epsilon=None)
+        guard = replace(guard, embedder=client.embedder)
     return _at_budget(guard, client.epsilon, client.noise_ratio, client.paper_epsilon)
 
 
@@ -139,25 +161,29 @@ def _at_budget(guard: Guard, epsilon: float | None, noise_ratio: float | None, p
     return replace(guard, epsilon=epsilon, noise_ratio=noise_ratio, paper_epsilon=paper_epsilon)
 
 
-def _find_queue(guard: Guard, known: dict[tuple[str, float], ReleaseQueue]) -> ReleaseQueue:
-    """Return the one queue of a veil at a budget: all requests that wait for it are recorded together."""
-    release = guard.release
-    return known.setdefault((release.veil, release.mechanism.epsilon), ReleaseQueue(guard))
+def _with_own_key(guard: Guard, client: Client, side: Literal["documents", "queries"]) -> Guard:
+    """Return a guard whose noise is that of one client and side; what others get can't be tested against it."""
+    noise = guard.release.noise
+    if not isinstance(noise, KeyedNoise):
+        return guard
+    return replace(guard, key=Key(noise.key.derive(b"vecveil client", f"{client.name}\0{side}".encode())))
 
 
 def _address(guard: Guard, settings: Settings) -> str | None:
     """Return the address of the server that makes clean vectors; None where the model is loaded here."""
-    spec = guard.opened_veil.provenance.embedder or ""
-    if settings.upstream is not None or guard.embedder is not None or not spec.startswith(OPENAI_SPEC):
+    if settings.upstream is not None:
         return settings.upstream
-    # The veil's own model is one of a service: ask that, as the embedder does, and load nothing.
+    spec = guard.opened_veil.choose_embedder(guard.embedder)
+    if not isinstance(spec, str) or not spec.startswith(OPENAI_SPEC):
+        return None
+    # The model is one of a service: ask that, as the embedder does, and load nothing.
     named = from_spec(spec.removeprefix(OPENAI_SPEC)).base_url
     return named or os.environ.get("OPENAI_BASE_URL") or OPENAI
 
 
 def _open_upstream(guard: Guard, address: str | None, settings: Settings) -> Upstream:
     if address is None:
-        return LocalUpstream(guard.model, TokenReader(settings.encoding))
+        return LocalUpstream(guard.model, TokenReader(settings.encoding, longest_text=settings.text_characters))
     return RemoteUpstream(
         url=address,
         model=settings.upstream_model or guard.opened_veil.fingerprint.model,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from vecveil.core.errors import ConceptTimeoutError
 from vecveil.service.clients import Client, Treatment
+from vecveil.service.limits import TextRate
 from vecveil.service.messages import EmbeddingRequest, RefusedError, invalid, write_answer
 from vecveil.service.release_queue import ReleaseQueue
-from vecveil.service.upstream import Upstream
+from vecveil.service.upstream import TokenReader, Upstream, digest_inputs
+from vecveil.veil.words import RewrittenTexts
 
 MOST_AT_ONCE = 65_536
 """Numbers of an answer that is written on the event loop; larger ones are written on another thread."""
@@ -38,6 +41,8 @@ class ClientHandler:
         upstream: Where clean vectors come from.
         documents: Protects documents.
         queries: Protects queries.
+        tokens: Turns arrays of tokens into texts, where private words must be found in them.
+        rate: Counts what the client sends.
     """
 
     client: Client
@@ -46,6 +51,8 @@ class ClientHandler:
     upstream: Upstream
     documents: ReleaseQueue
     queries: ReleaseQueue
+    tokens: TokenReader
+    rate: TextRate
 
     @cached_property
     def sides(self) -> dict[str, Side]:
@@ -74,12 +81,27 @@ class ClientHandler:
             side: What the client gets for it.
 
         Raises:
-            RefusedError: If another length is asked for, or the release is refused.
+            RefusedError: If another length is asked for, the client sends too much, or the release is refused.
         """
         if request.dimensions not in {None, self.dimensions}:
             why = "a veil is for whole vectors, and noise is added to those"
             raise invalid("dimensions", f"dimensions must be {self.dimensions}: {why}")
-        clean = await self.upstream.embed(request.inputs)
+        self.rate.spend(len(request.inputs))
+        if side.queue is self.documents and side.treatment == "protect" and side.queue.guard.release.words is not None:
+            rewritten = await asyncio.to_thread(self._rewrite, request.inputs)
+            clean = await self.upstream.embed(rewritten.texts, client=self.client.name)
+            clean = replace(clean, contents=digest_inputs(request.inputs), words=rewritten.words)
+        else:
+            clean = await self.upstream.embed(request.inputs, client=self.client.name)
         rows: NDArray[Any] = clean.vectors if side.treatment == "clean" else await side.queue.protect(clean)
         write = partial(write_answer, rows, model=request.model, encoding=request.encoding_format, tokens=clean.tokens)
         return await asyncio.to_thread(write) if rows.size > MOST_AT_ONCE else write()
+
+    def _rewrite(self, inputs: list[str] | list[list[int]]) -> RewrittenTexts:
+        """Return documents as the model may read them."""
+        texts = [one if isinstance(one, str) else self.tokens.decode(one) for one in inputs]
+        try:
+            return self.documents.guard.release.rewrite(texts)
+        except ConceptTimeoutError:
+            # The message holds a pattern.
+            raise RefusedError(400, "private words could not be looked for in time", param="input") from None

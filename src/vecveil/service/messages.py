@@ -15,6 +15,9 @@ from starlette.responses import JSONResponse
 MOST_INPUTS = 2048
 """OpenAI's own limit."""
 
+LONGEST_TEXT = 100_000
+"""Characters of a text; models read a few thousand, and split all of it into tokens before."""
+
 Text = Annotated[str, Field(min_length=1)]
 Token = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 Tokens = Annotated[list[Token], Field(min_length=1, max_length=8192, fail_fast=True)]
@@ -89,7 +92,7 @@ class EmbeddingRequest(BaseModel):
         return self.input
 
 
-def read_request(body: bytes) -> EmbeddingRequest:
+def read_request(body: bytes, *, longest_text: int = LONGEST_TEXT) -> EmbeddingRequest:
     """Return the request in `body`, or refuse it with the name of the field at fault."""
     try:
         request = EmbeddingRequest.model_validate_json(body)
@@ -100,9 +103,19 @@ def read_request(body: bytes) -> EmbeddingRequest:
             raise RefusedError(400, "the body is no valid JSON", code="invalid_json") from None
         param = str(first["loc"][0]) if first["loc"] else None
         raise invalid(param, _explain(param, first["type"])) from None
-    if any(not text.strip() for text in request.inputs if isinstance(text, str)):
-        raise invalid("input", "input must not hold an empty text")
+    for text in request.inputs:
+        if isinstance(text, str):
+            check_text(text, longest=longest_text)
     return request
+
+
+def check_text(text: str, *, longest: int = LONGEST_TEXT) -> None:
+    """Refuse a text that is empty, or longer than a model is given."""
+    if len(text) > longest:
+        message = f"a text of the input must not be longer than {longest:,} characters"
+        raise RefusedError(400, message, param="input", code="string_above_max_length")
+    if not text.strip():
+        raise invalid("input", "input must not hold an empty text")
 
 
 def _explain(param: str | None, kind: str) -> str:

@@ -88,8 +88,9 @@ class ReleaseQueue:
     def _release(self, jobs: Sequence[_Job]) -> list[NDArray[Any] | Exception]:
         vectors = [job.clean.vectors for job in jobs]
         contents = [content for job in jobs for content in job.clean.contents]
+        words = [count for job in jobs for count in job.clean.words or [0] * len(job.clean.vectors)]
         try:
-            rows = self.guard.release.protect_vectors(np.concatenate(vectors), contents=contents)
+            rows = self.guard.release.protect_vectors(np.concatenate(vectors), contents=contents, words=words)
         except Exception as error:  # noqa: BLE001  # each request that waits gets it
             if len(jobs) > 1 and isinstance(error, BudgetExceededError | EmbedderMismatchError | InvalidInputError):
                 # One request at fault must not fail the others: each by itself then. A broken ledger fails for all.

@@ -36,16 +36,25 @@ class JsonLines(logging.Formatter):
 
 
 class Metrics:
-    """Counters of one gateway, for Prometheus."""
+    """Counters of one gateway, for Prometheus.
 
-    def __init__(self) -> None:
+    Args:
+        clients: Whether vectors are counted for each client, by its name.
+    """
+
+    def __init__(self, *, clients: bool = False) -> None:
         self._registry = registry = CollectorRegistry()
+        self._labels = ["treatment", "client"] if clients else ["treatment"]
         self.requests = Counter("vecveil_requests", "Requests answered.", ["path", "status"], registry=registry)
-        self.vectors = Counter("vecveil_vectors", "Vectors returned.", ["client", "treatment"], registry=registry)
+        self.vectors = Counter("vecveil_vectors", "Vectors returned.", self._labels, registry=registry)
         self.seconds = Histogram(
             "vecveil_request_seconds", "Time to answer.", ["path"], registry=registry, buckets=SECONDS
         )
         self.running = Gauge("vecveil_requests_running", "Requests in work.", registry=registry)
+
+    def count_vectors(self, vectors: int, **labels: str) -> None:
+        """Count vectors that were returned, by their treatment and client."""
+        self.vectors.labels(**{name: labels[name] for name in self._labels}).inc(vectors)
 
     def text(self) -> bytes:
         """Return the metrics in Prometheus's text format."""

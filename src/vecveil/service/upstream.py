@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
+
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import json_digest, text_digest
 from vecveil.core.errors import VecveilError
 from vecveil.embedders import Embedder
-from vecveil.service.messages import RefusedError, invalid
+from vecveil.service.messages import LONGEST_TEXT, RefusedError, check_text, invalid
 from vecveil.veil.embedding import embed_texts
 
 TABLE_SECONDS = 20.0
 """Time to wait for the table of an encoding, which is fetched from the network once."""
+
+PART_TEXTS, PART_CHARACTERS, TOKEN_CHARACTERS = 64, 200_000, 16
+"""Most of a request that a model reads before it is another client's turn, and what a token counts as."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,18 +34,20 @@ class CleanVectors:
         vectors: One row per input.
         contents: A digest of each input, by which the ledger knows it.
         tokens: How many tokens the model read.
+        words: How many private values were replaced in each input before the model read it; None where they stayed.
     """
 
     vectors: Embeddings
     contents: Sequence[bytes]
     tokens: int
+    words: Sequence[int] | None = None
 
 
 class Upstream(Protocol):
     """A model behind the gateway."""
 
-    async def embed(self, inputs: list[str] | list[list[int]]) -> CleanVectors:
-        """Return the vectors of texts, or of arrays of tokens.
+    async def embed(self, inputs: list[str] | list[list[int]], *, client: str = "") -> CleanVectors:
+        """Return the vectors of texts, or of arrays of tokens, for a client.
 
         Raises:
             RefusedError: If it can't, in words for the client.
@@ -56,8 +64,20 @@ def digest_inputs(inputs: list[str] | list[list[int]]) -> list[bytes]:
     return [text_digest(one) if isinstance(one, str) else bytes.fromhex(json_digest({"tokens": one})) for one in inputs]
 
 
+def split_inputs(inputs: list[str] | list[list[int]]) -> Iterator[slice]:
+    """Yield the parts of some inputs that a model reads at once."""
+    start = size = 0
+    for place, one in enumerate(inputs):
+        length = len(one) * (1 if isinstance(one, str) else TOKEN_CHARACTERS)
+        if place > start and (place - start == PART_TEXTS or size + length > PART_CHARACTERS):
+            yield slice(start, place)
+            start, size = place, 0
+        size += length
+    yield slice(start, len(inputs))
+
+
 class LocalUpstream:
-    """Embeds texts with a model that is loaded here.
+    """Embeds texts with a model that is loaded here, a part of a request at a time, for one client after the other.
 
     Args:
         model: The veil's model.
@@ -68,10 +88,21 @@ class LocalUpstream:
         self._model, self._tokens = model, tokens
         # Models use all cores by themselves, and are not made to be called by two threads at once.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="model")
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def embed(self, inputs: list[str] | list[list[int]]) -> CleanVectors:
+    async def embed(self, inputs: list[str] | list[list[int]], *, client: str = "") -> CleanVectors:
         """Return the vectors of texts, or of arrays of tokens that are turned into texts first."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._embed, inputs)
+        loop = asyncio.get_running_loop()
+        parts = []
+        for part in split_inputs(inputs):
+            # One part of each client waits for the thread, which takes them in the order in which they came.
+            async with self._turns[client]:
+                parts.append(await loop.run_in_executor(self._thread, self._embed, inputs[part]))
+        return CleanVectors(
+            vectors=np.concatenate([part.vectors for part in parts]),
+            contents=[content for part in parts for content in part.contents],
+            tokens=sum(part.tokens for part in parts),
+        )
 
     async def close(self) -> None:
         """Let the thread end."""
@@ -98,10 +129,11 @@ class TokenReader:
 
     Args:
         encoding: Name of their encoding in tiktoken.
+        longest_text: Characters of a text at most.
     """
 
-    def __init__(self, encoding: str) -> None:
-        self._name = encoding
+    def __init__(self, encoding: str, *, longest_text: int = LONGEST_TEXT) -> None:
+        self._name, self._longest_text = encoding, longest_text
 
     def decode(self, tokens: list[int]) -> str:
         """Return the text of some tokens.
@@ -116,8 +148,7 @@ class TokenReader:
             text: str = self._encoding.decode(tokens)
         except (KeyError, ValueError, OverflowError):
             raise invalid("input", "input holds tokens that are none") from None
-        if not text.strip():
-            raise invalid("input", "input must not hold an empty text")
+        check_text(text, longest=self._longest_text)
         return text
 
     @cached_property

@@ -62,8 +62,9 @@ class Canonical:
         """Return the shape, with how much of the words and of everything else went with the directions."""
         del rng, progress
         corpus, dimensions = evidence.corpus, evidence.pairs.dimensions
-        texts = ConceptFreeReference.from_evidence(evidence) if self.cost else None
-        found = find_word_directions(corpus, ridge=self.ridge, rarest=self.rarest, texts=texts, cost=self.cost)
+        found = evidence.remember(
+            ("canonical", self.ridge, self.rarest, self.cost), lambda: self._find_directions(evidence)
+        )
         most = most_directions(dimensions)
         if self.directions > most:
             raise InvalidInputError(
@@ -76,9 +77,13 @@ class Canonical:
             "directions_of_words": float(found.directions.shape[1]),
             "share_of_words": float(found.words[:count].sum()),
         }
-        if texts is not None:
+        if self.cost:
             facts["share_of_everything_else"] = float(found.rest[:count].sum())
         return FittedShape(shape=erase(given[:, :count], center=corpus_center(corpus)), facts=facts)
+
+    def _find_directions(self, evidence: Evidence) -> WordDirections:
+        texts = ConceptFreeReference.from_evidence(evidence) if self.cost else None
+        return find_word_directions(evidence.corpus, ridge=self.ridge, rarest=self.rarest, texts=texts, cost=self.cost)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.accounting import GaussianLoss
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.search_quality import Similarities
@@ -16,6 +18,9 @@ from vecveil.shapes.shape import NoiseShape
 
 ROUNDING = np.float32(1e-6)
 """Share of a squared length below which what is left of it is rounding."""
+
+CLOSE = 1e-3
+"""Lengths that exceed a power of two by less than this, in octaves, are that power: vectors of length one are."""
 
 
 def erase(directions: Matrix, *, center: Vector) -> NoiseShape:
@@ -46,6 +51,35 @@ def most_directions(dimensions: int) -> int:
 def corpus_center(corpus: LabeledEmbeddings) -> Vector:
     """Return the mean of the corpus, which stands in for what is left out."""
     return np.asarray(corpus.vectors.mean(axis=0, dtype=np.float64))
+
+
+def release_center(
+    shape: NoiseShape, corpus: LabeledEmbeddings, loss: GaussianLoss, rng: np.random.Generator
+) -> NoiseShape:
+    """Return the shape with the mean of the corpus as its center, released with Gaussian noise.
+
+    Vectors are cut to a public length L, so that replacing one of n moves the mean by at most 2L/n. What follows is a
+    function of the noisy mean alone, and free: it is drawn toward the origin as far as its noise goes (James and
+    Stein), and rounded to what the noise leaves of it.
+
+    Args:
+        shape: What is released; one without a center stays as it is.
+        corpus: The texts' vectors.
+        loss: What the center may tell of one text.
+        rng: Gives the key of the noise, which is secret if the generator's state is.
+    """
+    if shape.center is None:
+        return shape
+    vectors = np.asarray(corpus.vectors, dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=1)
+    longest = 2.0 ** np.ceil(np.log2(np.median(lengths)) - CLOSE)
+    mean = (vectors * np.minimum(1.0, longest / lengths)[:, np.newaxis]).mean(axis=0)
+    moved = float(2 * longest / len(vectors))
+    noisy = mean + loss.draw(rng, 1, shape.dimensions, sensitivity=moved)[0]
+    deviation = loss.deviation(moved)
+    kept = max(0.0, 1 - shape.dimensions * deviation**2 / float(noisy @ noisy))
+    step = 2.0 ** np.floor(np.log2(deviation / 8))
+    return replace(shape, center=np.rint(kept * noisy / step) * step)
 
 
 def count_affordable(directions: Matrix, keep: float, evidence: Evidence) -> int:
@@ -98,7 +132,6 @@ def _similarities_without(vectors: Embeddings, basis: Matrix) -> Callable[[int],
 def left_over(shape: NoiseShape, vectors: Embeddings) -> Matrix:
     """Return what a shape would release of `vectors` were there no noise: the center along unreleased axes."""
     clean = np.asarray(vectors, dtype=np.float64)
-    axes = np.eye(shape.dimensions) if shape.axes is None else np.asarray(shape.axes)
-    gone = axes[:, ~np.isfinite(shape.variances)]
+    gone = shape.unreleased_axes
     center = np.zeros(shape.dimensions) if shape.center is None else np.asarray(shape.center)
     return np.asarray(clean - ((clean - center) @ gone) @ gone.T)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from vecveil.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     import torch
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +137,14 @@ class Evidence:
     ) -> None:
         self.pairs = pairs
         self._corpus, self._make_attacker = corpus, make_attacker
+        self._known: dict[Hashable, Any] = {}
+
+    def remember(self, key: Hashable, find: Callable[[], T]) -> T:
+        """Return what was found before under a key, or find it: learners that differ in little share what is slow."""
+        if key not in self._known:
+            self._known[key] = find()
+        found: T = self._known[key]
+        return found
 
     @cached_property
     def corpus(self) -> LabeledEmbeddings:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from vecveil.accounting import GaussianLoss
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.evidence import Evidence
 from vecveil.shapes.shape import NoiseShape
@@ -20,10 +21,12 @@ class FittedShape:
     Attributes:
         shape: Where the noise goes.
         facts: Numbers worth printing, by name: realized sparsity, held-out accuracy, and the like.
+        loss: What its axes and variances tell of one text at most; None where nobody has bounded that.
     """
 
     shape: NoiseShape
     facts: Mapping[str, float] = field(default_factory=dict)
+    loss: GaussianLoss | None = None
 
 
 class ShapeLearner(Protocol):
@@ -48,4 +51,14 @@ class AttackLearner(ShapeLearner, Protocol):
     @property
     def attack_settings(self) -> Mapping[str, Any]:
         """Settings of that attack, over its defaults."""
+        ...
+
+
+@runtime_checkable
+class PrivateLearner(ShapeLearner, Protocol):
+    """A learner whose shape is differentially private, if nobody knows the generator's state."""
+
+    @property
+    def loss(self) -> GaussianLoss:
+        """What the shape may tell of one text."""
         ...

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from vecveil.core.arrays import Embeddings, Matrix, Vector, frozen
-from vecveil.core.checks import point, positive
+from vecveil.core.checks import positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.shapes.concept_free_reference import SEARCHED, ConceptFreeReference
 from vecveil.shapes.erasure import left_over
@@ -17,6 +17,9 @@ from vecveil.shapes.shape import NoiseShape
 
 USUAL_NOISE = 0.3
 """Noise ratio for which an estimator is fitted; it serves others nearly as well."""
+
+LARGEST_WEIGHT = 1e4
+"""Of an estimator. Estimates are made before the grid rounds: much larger ones would show the noise's lowest bits."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,32 +31,31 @@ class MissingAxesEstimator:
     can apply it themselves. Search gains, since the gap is not the same in all texts.
 
     Attributes:
-        reads: One column per estimate: its weights on a released vector, less the center.
-        writes: One row per estimate: the direction along which it is written.
-        center: The point that stands for an average text.
+        shape: Which axes are missing, and the center, which stands for an average text.
+        reads: One column per missing axis: its weights on a released vector, less the center, in half precision.
     """
 
+    shape: NoiseShape
     reads: Matrix
-    writes: Matrix
-    center: Vector
 
     def __post_init__(self) -> None:
-        for name in ("reads", "writes"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
-        if self.reads.ndim != 2 or self.reads.shape != self.writes.shape[::-1]:
+        # More digits than an estimate needs would tell more of the texts.
+        with np.errstate(over="ignore"):
+            object.__setattr__(self, "reads", frozen(np.asarray(self.reads, dtype=np.float16)))
+        expected = self.shape.dimensions, self.shape.dimensions - self.shape.released
+        if self.reads.shape != expected or not np.abs(self.reads).max(initial=0.0) <= LARGEST_WEIGHT:
             raise InvalidInputError(
-                f"an estimator reads and writes the same numbers, got shapes {self.reads.shape} and {self.writes.shape}"
+                f"an estimator has {expected} finite weights up to {LARGEST_WEIGHT:g}, got shape {self.reads.shape}"
             )
-        object.__setattr__(self, "center", point(self.center, self.reads.shape[0], "center of the estimator"))
 
     def fill(self, released: Embeddings) -> Matrix:
         """Return `released` with estimates along the axes that are missing."""
-        return np.asarray(released + (released @ self.reads - self._usual) @ self.writes)
+        return np.asarray(released + (released @ self.reads - self._usual) @ self.shape.unreleased_axes.T)
 
     @cached_property
-    def _usual(self) -> Vector:
+    def _usual(self) -> Vector | float:
         """What is read from an average text."""
-        return np.asarray(self.center @ self.reads)
+        return 0.0 if self.shape.center is None else np.asarray(self.shape.center @ self.reads)
 
 
 def fit_estimator(shape: NoiseShape, vectors: Embeddings, *, noise: float = USUAL_NOISE) -> MissingAxesEstimator | None:
@@ -72,16 +74,15 @@ def fit_estimator(shape: NoiseShape, vectors: Embeddings, *, noise: float = USUA
     if not unreleased.any():
         return None
     clean = np.asarray(vectors, dtype=np.float64)
-    center = clean.mean(axis=0) if shape.center is None else np.asarray(shape.center)
+    centered = clean if shape.center is None else clean - shape.center
     axes = np.eye(shape.dimensions) if shape.axes is None else np.asarray(shape.axes)
-    kept, gone = axes[:, ~unreleased], axes[:, unreleased]
-    centered = clean - center
-    seen, hidden = centered @ kept, centered @ gone
+    kept = axes[:, ~unreleased]
+    seen, hidden = centered @ kept, centered @ shape.unreleased_axes
     variances = shape.variances[~unreleased]
     level = noise**2 * float((clean**2).sum(axis=1).mean()) / float(variances.sum())
     spread = seen.T @ seen / len(clean) + level * np.diag(variances)
     weights = np.linalg.solve(spread, seen.T @ hidden / len(clean))
-    return MissingAxesEstimator(reads=kept @ weights, writes=gone.T, center=center)
+    return MissingAxesEstimator(shape=shape, reads=kept @ weights)
 
 
 def fit_helpful_estimator(shape: NoiseShape, evidence: Evidence) -> MissingAxesEstimator | None:

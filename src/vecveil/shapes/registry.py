@@ -20,6 +20,7 @@ SHAPE_LEARNERS: Registry[type[ShapeLearner]] = Registry(
         "integrated-gradients": "vecveil.shapes.integrated_gradients:IntegratedGradients",
         "leace": "vecveil.shapes.leace:Leace",
         "neuron-sensitivity": "vecveil.shapes.neuron_sensitivity:NeuronSensitivity",
+        "private-subspace": "vecveil.shapes.private_subspace:PrivateSubspace",
         "subspace": "vecveil.shapes.subspace:Subspace",
         "uniform": "vecveil.shapes.uniform:Uniform",
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,6 +41,12 @@ class NoiseShape:
     def released(self) -> int:
         """Number of axes that are released."""
         return int(np.isfinite(self.variances).sum())
+
+    @cached_property
+    def unreleased_axes(self) -> Matrix:
+        """The axes that are not released, as columns."""
+        axes = np.eye(self.dimensions) if self.axes is None else np.asarray(self.axes)
+        return np.ascontiguousarray(axes[:, ~np.isfinite(self.variances)])
 
     @property
     def rotated(self) -> bool:

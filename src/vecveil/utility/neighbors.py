@@ -119,6 +119,21 @@ def find_nearest(
     return np.concatenate(rows), np.concatenate(similarities)
 
 
+def rank_candidates(queries: Embeddings, documents: Embeddings, candidates: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the candidates of each query in the order of their cosines: what an owner does who has clean vectors.
+
+    Args:
+        queries: One row per query.
+        documents: One row per document.
+        candidates: For each query, rows of documents.
+    """
+    lengths = np.linalg.norm(documents, axis=1)
+    ordered = np.empty_like(candidates)
+    for row, (query, found) in enumerate(zip(queries, candidates, strict=True)):
+        ordered[row] = found[np.argsort(-(documents[found] @ query) / lengths[found], kind="stable")]
+    return ordered
+
+
 def _search_block(
     queries: Embeddings,
     documents: Embeddings,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, Protocol, get_args
 
 from vecveil.core.arrays import Embeddings
@@ -79,8 +79,9 @@ class SidedTask:
 
     @property
     def label(self) -> str:
-        """The name of the task in tables, such as "retrieval:fiqa (documents protected)"."""
-        side = "" if self.protected == "both" else f" ({self.protected} protected)"
+        """The name of the task in tables; with the side that is protected, where that is not the usual one."""
+        usual = next(field.default for field in fields(self) if field.name == "protected")
+        side = "" if self.protected == usual else f" ({self.protected} protected)"
         return f"{self.name}:{self.source}{side}" if self.source else f"{self.name}{side}"
 
 
@@ -101,8 +102,10 @@ def encode_side(encoder: Encoder, texts: Sequence[str], *, side: Side, protected
 UTILITY_TASKS: Registry[type[UtilityTask]] = Registry(
     kind="utility task",
     builtin={
+        "known-item": "vecveil.utility.known_item:KnownItem",
         "mteb": "vecveil.utility.mteb:Mteb",
         "neighbors": "vecveil.utility.neighbors:Neighbors",
+        "queries": "vecveil.utility.queries:Queries",
         "retrieval": "vecveil.utility.retrieval:Retrieval",
         "sts": "vecveil.utility.sts:Sts",
     },

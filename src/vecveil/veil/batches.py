@@ -47,7 +47,8 @@ def protect_batch(
     column = batch.column(plan.column)
     ids = None if plan.ids is None else batch.column(plan.ids).to_pylist()
     if embedder is not None:
-        return release.protect_texts(column.to_pylist(), embedder, ids=ids, first_row=first_row)
+        groups = None if plan.groups is None else batch.column(plan.groups).to_pylist()
+        return release.protect_texts(column.to_pylist(), embedder, ids=ids, groups=groups, first_row=first_row)
     vectors = read_vectors(column, dimensions=release.model.dimensions, first_row=first_row)
     return release.protect_vectors(vectors, ids=ids, first_row=first_row)
 
@@ -79,10 +80,11 @@ class BatchProtection:
         """Return the protected rows of a batch, in its order."""
         rows = take_filled(self.plan, batch) if self.skip_empty else batch
         model = self.guard.model if self.plan.is_text else None
-        return self.plan.output_batch(rows, self.schema, protect_batch(self.guard.release, self.plan, rows, model))
+        protected = protect_batch(self.guard.release, self.plan, rows, model)
+        return self.plan.output_batch(rows, self.schema, protected, self.guard.finder)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        settings = tuple(sorted(self.guard.settings().items()))
+        settings = tuple(sorted(self.guard.portable_settings().items()))
         return _rebuild, (settings, self.plan, self.schema, self.skip_empty)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from vecveil.accounting import paper_noise_ratio
 from vecveil.core.arrays import Vector
-from vecveil.core.checks import LARGEST_BUDGET, SMALLEST_BUDGET, one_of, positive
+from vecveil.core.checks import LARGEST_BUDGET, SMALLEST_BUDGET, magnitude, one_of, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import Mechanism
 from vecveil.shapes import ContrastPairs
@@ -95,15 +95,21 @@ class TypicalLengths:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            positive(value, f"typical {name}")
+            magnitude(value, f"typical {name}")
 
     @classmethod
-    def from_pairs(cls, pairs: ContrastPairs, mechanism: Mechanism) -> TypicalLengths:
-        """Return the percentiles of `pairs`; the mechanism's distance does not depend on its epsilon."""
+    def from_pairs(cls, pairs: ContrastPairs, mechanism: Mechanism, *, normalized: bool) -> TypicalLengths:
+        """Return the percentiles of `pairs`; the mechanism's distance does not depend on its epsilon.
+
+        Args:
+            pairs: Vectors of texts with the concept and without.
+            mechanism: Whose distance counts.
+            normalized: Whether every vector has length one: then that is the typical length too, to the last digit.
+        """
         differences = np.asarray(pairs.with_concept, dtype=np.float64) - pairs.without_concept
         distances = mechanism.distance(pairs.with_concept, pairs.without_concept)
         return cls(
-            signal=_round(np.median(np.linalg.norm(pairs.with_concept, axis=1))),
+            signal=1.0 if normalized else _round(np.median(np.linalg.norm(pairs.with_concept, axis=1))),
             pair=_round_up(np.median(distances)),
             euclidean_pair=_round(np.median(np.linalg.norm(differences, axis=1))),
             high_pair=_round_up(np.quantile(distances, 0.95)),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
-from vecveil.files.vectors import VECTOR, holds_annotations, holds_vectors, is_vector_type, to_vector_column
-from vecveil.veil.values import PRIVATE_NAMES, is_long, join_strings, reads_like_text
+from vecveil.files.vectors import (
+    VECTOR,
+    holds_annotations,
+    holds_strings,
+    holds_vectors,
+    is_vector_type,
+    to_vector_column,
+)
+from vecveil.veil.values import PRIVATE_NAMES, ConceptFinder, is_long, join_strings, reads_like_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,18 +29,22 @@ class ColumnPlan:
         column: The column that is protected.
         is_text: Whether it holds texts, and not vectors.
         ids: The column that says which record a row is; None where its content does.
+        groups: The column that says which texts belong together; None where there is none.
         output_column: Where the protected vectors go.
         carried: Columns that go through unchanged.
         dropped: Columns that are left out: the text and what reads like one, clean vectors and other lists of numbers,
-            annotations, or all where there is no place.
+            annotations, what the concept finds words in, or all where there is no place.
+        searched: Columns that go through because the concept finds nothing in them.
     """
 
     column: str
     is_text: bool
     ids: str | None
+    groups: str | None
     output_column: str
     carried: tuple[str, ...]
     dropped: tuple[str, ...]
+    searched: tuple[str, ...] = ()
 
     @classmethod
     def for_schema(
@@ -42,6 +54,7 @@ class ColumnPlan:
         text: str | None = None,
         vectors: str | None = None,
         ids: str | None = None,
+        groups: str | None = None,
         keep: tuple[str, ...] = (),
         vectors_only: bool = False,
         sample: Any = None,
@@ -53,12 +66,13 @@ class ColumnPlan:
             text: The text column, if it is named.
             vectors: The vector column, if it is named.
             ids: The column of record ids, if it is named.
+            groups: The column of groups, if it is named.
             keep: Columns to carry through although they would be left out for safety.
             vectors_only: Whether the output has no place for other columns.
             sample: Its first rows, to see which columns read like text.
         """
         columns: list[str] = schema.names
-        for name in (text, vectors, ids, *keep):
+        for name in (text, vectors, ids, groups, *keep):
             if name is not None:
                 one_of(name, columns, "column")
         if text is None and vectors is None:
@@ -68,6 +82,7 @@ class ColumnPlan:
         if vectors in keep:
             raise InvalidInputError(f"the clean vectors of {vectors!r} can't be kept: the protected ones replace them")
         _require_types(schema, text=text, vectors=vectors, ids=ids)
+        _require_types(schema, text=None, vectors=None, ids=groups)
         risky = (name for name in columns if _is_risky(schema.field(name), sample))
         unsafe = {text, vectors, *risky} - set(keep)
         carried = () if vectors_only else tuple(name for name in columns if name not in unsafe)
@@ -78,9 +93,25 @@ class ColumnPlan:
             column=text or vectors or "",
             is_text=text is not None,
             ids=ids,
+            groups=groups,
             output_column=output_column,
             carried=carried,
             dropped=tuple(name for name in columns if name not in carried and name != vectors),
+            searched=tuple(name for name in carried if name not in keep and holds_strings(schema.field(name).type)),
+        )
+
+    def leave_out(self, private: Collection[str]) -> Self:
+        """Return the plan without columns in which the concept finds words."""
+        if self.ids in private:
+            raise InvalidInputError(
+                f"the concept finds words in the id column {self.ids!r}: name another, or keep it on purpose "
+                f"(--keep {self.ids})"
+            )
+        return replace(
+            self,
+            carried=tuple(name for name in self.carried if name not in private),
+            dropped=(*self.dropped, *private),
+            searched=tuple(name for name in self.searched if name not in private),
         )
 
     def output_schema(self, schema: Any, dimensions: int, kind: str) -> Any:
@@ -91,12 +122,22 @@ class ColumnPlan:
         fields = [schema.field(name).remove_metadata() for name in self.carried]
         return pa.schema([*fields, pa.field(self.output_column, pa.list_(pa.from_numpy_dtype(kind), dimensions))])
 
-    def output_batch(self, batch: Any, schema: Any, protected: NDArray[Any]) -> Any:
-        """Return the output's rows for one batch of the input."""
+    def output_batch(self, batch: Any, schema: Any, protected: NDArray[Any], finder: ConceptFinder) -> Any:
+        """Return the output's rows for one batch of the input, or raise where the concept is in what goes along."""
         import pyarrow as pa
 
+        for name in find_private_columns(batch, self.searched, finder):
+            raise InvalidInputError(
+                f"the concept finds words in the column {name!r}, and did not in the rows that were looked at first: "
+                f"leave the column out of the input, or keep it on purpose (--keep {name})"
+            )
         columns = [batch.column(name) for name in self.carried]
         return pa.RecordBatch.from_arrays([*columns, to_vector_column(protected)], schema=schema)
+
+
+def find_private_columns(batch: Any, columns: Iterable[str], finder: ConceptFinder) -> list[str]:
+    """Return the columns of a batch in which the concept finds words."""
+    return [name for name in columns if finder.looks and finder.finds(batch.column(name).to_pylist())]
 
 
 def _is_risky(field: Any, sample: Any) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from vecveil.concepts import Passage
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
 from vecveil.core.errors import InvalidRowError
@@ -15,6 +16,17 @@ from vecveil.embedders import Embedder
 
 CHUNK = 256
 """Texts per call: enough for an embedder to sort by length, few enough for a bar to move."""
+
+
+def check_texts(texts: Iterable[str | Passage], *, first_row: int = 0) -> list[str]:
+    """Return one column of texts, or raise with the row at fault unless there is something to embed in each."""
+    found = [text.text if isinstance(text, Passage) else text for text in to_texts(texts)]
+    for row, text in enumerate(found, start=first_row):
+        if not isinstance(text, str):
+            raise InvalidRowError(row, f"has no text, but {type(text).__name__}; vectors are protected by perturb")
+        if not text.strip():
+            raise InvalidRowError(row, "has no text")
+    return found
 
 
 def embed_texts(
@@ -34,12 +46,7 @@ def embed_texts(
         first_row: Number of the first text in errors.
         progress: Told after each chunk.
     """
-    texts = to_texts(texts)
-    for row, text in enumerate(texts, start=first_row):
-        if not isinstance(text, str):
-            raise InvalidRowError(row, f"has no text, but {type(text).__name__}; vectors are protected by perturb")
-        if not text.strip():
-            raise InvalidRowError(row, "has no text")
+    texts = check_texts(texts, first_row=first_row)
     dimensions = embedder.fingerprint.dimensions
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     starts = range(0, len(texts), CHUNK)

@@ -86,14 +86,23 @@ class CorpusAttacker:
 
 
 def corpus_evidence(
-    corpus: Sequence[Passage], contrast: ContrastSet, embedder: Embedder, *, progress: Progress = silent
+    corpus: Sequence[Passage],
+    contrast: ContrastSet,
+    embedder: Embedder,
+    *,
+    rewritten: Mapping[int, str] | None = None,
+    progress: Progress = silent,
 ) -> Evidence:
-    """Return the evidence of a corpus. Texts without the concept are embedded when a learner first asks for them.
+    """Return the evidence of a corpus: its texts as the model reads them, with the words that stood there.
+
+    Contrast pairs are of the texts as they came. Texts without the concept are embedded when a learner first asks for
+    them.
 
     Args:
         corpus: Every text; blank ones are left out.
         contrast: Where the concept stands in them, and the same texts without it.
         embedder: Makes the vectors.
+        rewritten: Texts in which private words are replaced before the model reads them, by row; None where they stay.
         progress: Told how far the embedding is.
     """
     pairs = ContrastPairs(
@@ -107,13 +116,19 @@ def corpus_evidence(
             private = set(contrast.rows)
             others = [row for row, passage in enumerate(corpus) if row not in private and passage.text.strip()]
             rows = [*contrast.rows, *others]
-            rest = [corpus[row].text for row in others]
-            vectors = embed_texts(embedder, rest, label="embedding the other texts", progress=progress)
+            known = {
+                **dict(zip(contrast.with_concept, pairs.with_concept, strict=True)),
+                **dict(zip(contrast.without_concept, pairs.without_concept, strict=True)),
+            }
+            read = [(rewritten or {}).get(row, corpus[row].text) for row in rows]
+            new = list(dict.fromkeys(text for text in read if text not in known))
+            vectors = embed_texts(embedder, new, label="embedding the other texts", progress=progress)
+            known |= dict(zip(new, vectors, strict=True))
             labeled.append(
                 LabeledTexts(
                     texts=tuple(corpus[row].text for row in rows),
                     tokens=tuple(sensitive_tokens(corpus[row].text, contrast.spans[row]) for row in rows),
-                    vectors=np.concatenate([pairs.with_concept, vectors]),
+                    vectors=np.stack([known[text] for text in read]),
                 )
             )
         return labeled[0]

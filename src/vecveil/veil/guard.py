@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.concepts import Concept, load_concept
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import json_digest, text_digest
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
@@ -20,7 +21,10 @@ from vecveil.core.texts import to_texts
 from vecveil.embedders import Embedder, EmbedderLike
 from vecveil.embedders.probes import PROBE
 from vecveil.ledger import Ledger, is_address
+from vecveil.veil.embedding import check_texts, embed_texts
+from vecveil.veil.ledger_run import DEFAULT_LEDGER, NO_LEDGER, choose_ledger
 from vecveil.veil.release import Release
+from vecveil.veil.values import ConceptFinder
 from vecveil.veil.veil import Veil
 
 SAME_MODEL_DISTANCE = 0.05
@@ -42,10 +46,11 @@ class Guard:
         noise_ratio: Length of the noise over the length of an embedding.
         paper_epsilon: An epsilon on the axis of the paper's tables.
         key: The key, or its file: the same record gets the same noise again. Fresh noise where None.
-        ledger: Where releases are recorded: an open ledger, a path, a PostgreSQL URL, or "default" for the one of this
-            user; nowhere where None.
+        ledger: Where releases are recorded: an open ledger, a path, a PostgreSQL URL, "default" for the one of this
+            user, or "none"; where None, $VECVEIL_LEDGER if that is set, else nowhere.
         collection: What ids belong to, where a ledger serves several collections.
         grid: What releases are rounded to: float32, float16 or int8.
+        concept: What is private, or its file, where the veil does not keep it.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
     """
 
@@ -58,6 +63,7 @@ class Guard:
     ledger: Ledger | str | Path | None = field(default=None, repr=False)
     collection: str = ""
     grid: str = "float32"
+    concept: Concept | str | Path | None = None
     embedder: EmbedderLike | None = None
 
     def __post_init__(self) -> None:
@@ -78,6 +84,7 @@ class Guard:
             paper_epsilon=self.paper_epsilon,
             key=self.key,
             grid=self.grid,
+            concept=self._opened_concept,
             ledger=self.ledger,
             collection=self.collection,
         )
@@ -86,6 +93,15 @@ class Guard:
     def model(self) -> Embedder:
         """The model whose vectors the veil is for."""
         return self.opened_veil.embedder(self.embedder)
+
+    @cached_property
+    def finder(self) -> ConceptFinder:
+        """Looks for the concept in what would be stored beside protected vectors."""
+        return ConceptFinder(self._opened_concept or self.opened_veil.concept)
+
+    @cached_property
+    def _opened_concept(self) -> Concept | None:
+        return load_concept(self.concept) if isinstance(self.concept, str | Path) else self.concept
 
     @property
     def id(self) -> str:
@@ -98,30 +114,59 @@ class Guard:
         return self.opened_veil.fingerprint.dimensions
 
     def protect_texts(
-        self, texts: Sequence[str], *, ids: Sequence[str | int] | None = None, progress: Progress = silent
+        self,
+        texts: Sequence[str],
+        *,
+        embed: Callable[[list[str]], Any] | None = None,
+        ids: Sequence[str | int] | None = None,
+        groups: Sequence[str | int] | None = None,
+        progress: Progress = silent,
     ) -> NDArray[Any]:
         """Return protected vectors of texts, recorded before they are returned.
 
         Args:
             texts: What to embed.
+            embed: The veil's model, called elsewhere: texts in, one vector for each out. Loaded here where None.
             ids: One per text: what the ledger knows them by; with a key, equal texts of different ids get different
                 noise.
+            groups: One per text, such as the person it is about: with a key, a private value has one outcome in all
+                texts of a group.
             progress: Told after each chunk of texts.
         """
-        return self.release.protect_texts(texts, self.model, ids=ids, progress=progress)
+        if embed is None:
+            return self.release.protect_texts(texts, self.model, ids=ids, groups=groups, progress=progress)
+        rewritten = self.release.rewrite(texts, ids=ids, groups=groups)
+        return self.protect_embedded(texts, np.asarray(embed(rewritten.texts)), ids=ids, words=rewritten.words)
+
+    def protect_queries(self, texts: Sequence[str], *, embed: Callable[[list[str]], Any] | None = None) -> NDArray[Any]:
+        """Return protected vectors of queries, recorded; their words stay as they are.
+
+        Args:
+            texts: What to embed.
+            embed: The veil's model, called elsewhere. Loaded here where None.
+        """
+        plain = check_texts(texts)
+        vectors = embed_texts(self.model, plain) if embed is None else np.asarray(embed(plain))
+        return self.protect_embedded(plain, vectors)
 
     def protect_embedded(
-        self, texts: Sequence[str], vectors: Embeddings, *, ids: Sequence[str | int] | None = None
+        self,
+        texts: Sequence[str],
+        vectors: Embeddings,
+        *,
+        ids: Sequence[str | int] | None = None,
+        words: Sequence[int] | None = None,
     ) -> NDArray[Any]:
         """Return protected copies of the vectors that the veil's model made of texts elsewhere, recorded.
 
         Args:
-            texts: What was embedded; the ledger knows records without ids by them.
+            texts: What they are the vectors of; the ledger knows records without ids by them.
             vectors: Their vectors.
             ids: One per text, as for `protect_texts`.
+            words: How many private values were replaced in each text before it was embedded; None where they stayed.
         """
         contents = [text_digest(text) for text in to_texts(texts)]
-        return self.release.protect_vectors(vectors, ids=ids, contents=contents)
+        return self.release.protect_vectors(vectors, ids=ids, contents=contents, words=words)
 
     def protect_vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:
         """Return protected copies of vectors that the veil's model made, recorded before they are returned.
@@ -198,9 +243,16 @@ class Guard:
             raise InvalidInputError(f"a guard has {sorted(known)}, got {sorted(settings)}")
         return cls(**settings)
 
+    def portable_settings(self) -> dict[str, Any]:
+        """Return `settings` for another process, in which variables may have other values than here."""
+        located = choose_ledger(self.ledger)
+        # An address with a password in it is never written down: the other process must have the variable.
+        named = DEFAULT_LEDGER if isinstance(located, str) and is_address(located) else str(located or NO_LEDGER)
+        return {**self.settings(), "ledger": named}
+
     def __reduce__(self) -> tuple[Any, ...]:
         # An open ledger and a loaded model stay where they are, and so does a key.
-        return Guard.from_settings, (self.settings(),)
+        return Guard.from_settings, (self.portable_settings(),)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Guard:
         # Nothing in it changes, so a copy is the thing itself, with its open ledger.

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
-from vecveil.core.errors import BudgetExceededError
+from vecveil.accounting import GaussianLoss
+from vecveil.core.errors import BudgetExceededError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.ledger import Charge, Ledger, default_ledger, new_run, open_ledger
 
-DEFAULT_LEDGER = "default"
-"""Stands for the ledger of this user."""
+DEFAULT_LEDGER, NO_LEDGER = "default", "none"
+"""Stand for the ledger of this user, and for none."""
+
+HEAD = "ledger_head"
+"""In the label of an output, the head of the ledger's chain when it was finished."""
 
 TOKEN_BYTES = 16
 BATCH = 8192
@@ -27,6 +32,7 @@ class _OpenRun:
     ledger: Ledger
     charge: Charge
     rows: int = 0
+    warned: bool = False
     lock: Lock = field(default_factory=Lock)
 
 
@@ -37,7 +43,7 @@ class LedgerRun:
     share a connection would break it, and would number their rows alike.
 
     Args:
-        ledger: Where releases are recorded: an open ledger, or a path, a URL or "default".
+        ledger: Where releases are recorded: an open ledger, or a path or a URL.
         charge: What each release costs, with the name of the run.
         collection: What ids belong to: 7 of one collection is another record than 7 of another.
     """
@@ -56,6 +62,10 @@ class LedgerRun:
         """Name of the ledger."""
         return self.open().ledger.id
 
+    def notes(self) -> dict[str, str]:
+        """Return what a finished output says of the ledger."""
+        return {HEAD: self.open().ledger.head}
+
     def open(self) -> _OpenRun:
         """Return the run of this process; its ledger is opened where it is not yet."""
         process = os.getpid()
@@ -64,7 +74,7 @@ class LedgerRun:
                 charge = self._charge if process == self._process else replace(self._charge, run=new_run())
                 ledger = self._ledger
                 if isinstance(ledger, str | Path):
-                    ledger = open_ledger(locate_ledger(ledger))
+                    ledger = open_ledger(ledger)
                 self._runs[process] = _OpenRun(ledger, charge)
             return self._runs[process]
 
@@ -103,22 +113,31 @@ class LedgerRun:
 
         run.ledger.require(run.charge, digests(), progress=progress)
 
-    def spend(self, ids: Sequence[bytes], tokens: Sequence[bytes] | None) -> None:
+    def spend(
+        self,
+        ids: Sequence[bytes],
+        tokens: Sequence[bytes] | None,
+        vectors: Sequence[bytes] | None = None,
+        words: Sequence[int] | None = None,
+    ) -> None:
         """Put releases on record, all or none, before any of them is given away.
 
         Args:
             ids: What the ledger knows the records by.
             tokens: Names of their noise, which cost once however often they are released; None for fresh noise.
+            vectors: Digests of what gets the noise, by which the ledger sees that a vector returns under another name.
+            words: How many private values were replaced in each text.
 
         Raises:
-            BudgetExceededError: If any record would go over the ledger's limit.
+            BudgetExceededError: If any record or vector would go over the ledger's limit.
         """
         run = self.open()
         # Rows of a run are numbered without gaps, so one that is refused must not have taken numbers.
         with run.lock:
             try:
                 records, names = self._digests(run, ids, tokens, run.rows)
-                run.ledger.spend(run.charge, run.rows, records, names)
+                known = None if vectors is None else run.ledger.digests(vectors)
+                renamed = run.ledger.spend(run.charge, run.rows, records, names, vectors=known, words=words)
             except BudgetExceededError:
                 raise
             except BaseException:
@@ -127,6 +146,14 @@ class LedgerRun:
                 run.charge, run.rows = replace(run.charge, run=new_run()), 0
                 raise
             run.rows += len(ids)
+        if renamed and not run.warned:
+            run.warned = True
+            warnings.warn(
+                f"the ledger knows {renamed:,} of these vectors by another name (another id or collection, or none): "
+                "equal records, or one record by two names? Its limit counts them together",
+                VecveilWarning,
+                stacklevel=2,
+            )
 
     def _digests(
         self, run: _OpenRun, ids: Sequence[bytes], tokens: Sequence[bytes] | None, first_row: int
@@ -134,25 +161,31 @@ class LedgerRun:
         records = run.ledger.digests([self._scope + one for one in ids])
         if tokens is None:
             return records, _row_tokens(run.charge.run, first_row, len(ids))
-        # Salted like the records: what the key alone gives would be the same in every ledger and collection, and tell
-        # whoever has two of them which records they share.
-        return records, run.ledger.digests([self._scope + token for token in tokens])
+        # Salted like the records: what the key alone gives would be the same in every ledger, and tell whoever has two
+        # of them which records they share.
+        return records, run.ledger.digests(tokens)
 
 
-def locate_ledger(ledger: str | Path) -> str | Path:
-    """Return where a ledger lies that was named by a path, a URL or "default"."""
-    return default_ledger() if ledger == DEFAULT_LEDGER else ledger
+def choose_ledger(given: Ledger | str | Path | None) -> Ledger | str | Path | None:
+    """Return where releases are recorded: where `given` says, or else where $VECVEIL_LEDGER does; None for nowhere."""
+    chosen = given if given is not None else os.environ.get("VECVEIL_LEDGER") or NO_LEDGER
+    if chosen == DEFAULT_LEDGER:
+        return default_ledger()
+    return None if chosen == NO_LEDGER else chosen
 
 
-def record_learning(ledger: Ledger | str | Path, ids: Sequence[bytes], *, veil: str, learner: str) -> None:
-    """Record that a veil was learned on private texts: a release whose loss nobody has bounded."""
+def record_learning(
+    ledger: Ledger | str | Path, ids: Sequence[bytes], *, veil: str, learner: str, losses: Mapping[str, GaussianLoss]
+) -> None:
+    """Record that a veil was learned on private texts, with what is bounded of its loss."""
+    delta = sum(loss.delta for loss in losses.values())
     charge = Charge(
         run=new_run(),
         kind="shape",
         veil=veil,
         mechanism=learner,
-        epsilon=None,
-        distance=None,
+        epsilon=sum(loss.epsilon for loss in losses.values()) or None,
+        distance=f"one text, {' and '.join(losses)} alone, delta {delta:g}" if losses else None,
         cost=None,
         noise="none",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
@@ -29,6 +30,10 @@ class NoiseSource(Protocol):
         """Return the random numbers of records; where noise comes from a key, `names` are what `derive` returns."""
         ...
 
+    def number(self, name: bytes) -> float:
+        """Return a random number from 0 to 1, in steps of 2^-53; where it comes from a key, that of `name`."""
+        ...
+
 
 @dataclass(frozen=True)
 class FreshNoise:
@@ -40,6 +45,11 @@ class FreshNoise:
     def rows(self, names: Sequence[bytes]) -> RandomRows:
         """Return fresh rows."""
         return FreshRows(len(names))
+
+    def number(self, name: bytes) -> float:
+        """Return a fresh number."""
+        del name
+        return secrets.randbits(53) / 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +68,11 @@ class SeededNoise:
     def rows(self, names: Sequence[bytes]) -> RandomRows:
         """Return the generator's next numbers."""
         return SeededRows(self.rng, len(names))
+
+    def number(self, name: bytes) -> float:
+        """Return the generator's next number."""
+        del name
+        return float(self.rng.random())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,18 +93,21 @@ class KeyedNoise:
     epsilon: float
     _names: bytes = field(init=False, repr=False)
     _cipher: bytes = field(init=False, repr=False)
+    _words: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # Keys for this veil and this budget: another of either gives noise that has nothing to do with this.
         context = f"{SCHEME} {self.veil} {float(self.epsilon).hex()}".encode()
         object.__setattr__(self, "_names", self.key.derive(b"vecveil names", context))
         object.__setattr__(self, "_cipher", self.key.derive(b"vecveil cipher", context))
+        # Not of the budget: another noise on a vector must not draw its words anew, which would tell more of them.
+        object.__setattr__(self, "_words", self.key.derive(b"vecveil words", f"{SCHEME} {self.veil}".encode()))
 
     def derive(self, noise_keys: Sequence[bytes]) -> list[bytes]:
         """Return 32 bytes for each record that nobody can compute without the key.
 
-        The first half says where the record's stream of random numbers begins. The second half names its noise in a
-        ledger, and tells nothing of the first.
+        The first half says where the record's stream of random numbers begins. The second half is the key of what a
+        ledger calls its release, and tells nothing of the first.
         """
         return [hashlib.blake2b(one, key=self._names, digest_size=2 * START_BYTES).digest() for one in noise_keys]
 
@@ -98,7 +116,17 @@ class KeyedNoise:
         starts = b"".join(name[:START_BYTES] for name in names)
         return KeyedRows(self._cipher, np.frombuffer(starts, dtype="<u8").reshape(len(names), 2))
 
+    def number(self, name: bytes) -> float:
+        """Return the number that belongs to a name."""
+        digest = hashlib.blake2b(name, key=self._words, digest_size=8).digest()
+        return (int.from_bytes(digest, "little") >> 11) / 2**53
 
-def token_of(name: bytes) -> bytes:
-    """Return what a ledger calls the noise of a record, from what `KeyedNoise.derive` returned for it."""
-    return name[START_BYTES:]
+
+def token_of(name: bytes, released: bytes) -> bytes:
+    """Return what a ledger calls a release: equal tokens mean that the same record left in the same bytes.
+
+    Args:
+        name: What `KeyedNoise.derive` returned for the record.
+        released: Its protected vector.
+    """
+    return hashlib.blake2b(released, key=name[START_BYTES:], digest_size=START_BYTES).digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -13,15 +14,17 @@ import numpy as np
 
 from vecveil.core.checks import at_least
 from vecveil.core.digests import file_digest, text_digest
-from vecveil.core.errors import InvalidInputError, InvalidRowError
+from vecveil.core.errors import InvalidInputError, InvalidRowError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 from vecveil.files import ResumableOutput, Source, open_source
 from vecveil.files.vectors import read_vectors
 from vecveil.veil.batches import has_text, protect_batch, take_filled
-from vecveil.veil.columns import ColumnPlan
+from vecveil.veil.columns import ColumnPlan, find_private_columns
+from vecveil.veil.ledger_run import NO_LEDGER, choose_ledger
 from vecveil.veil.release import Release, ReleaseSettings, encode_ids, identify_contents
-from vecveil.veil.veil import Veil
+from vecveil.veil.values import ConceptFinder
+from vecveil.veil.veil import Veil, without_texts
 
 T = TypeVar("T")
 
@@ -41,7 +44,10 @@ class ProtectReport:
         resumed: Rows of them that an earlier, stopped run had already protected.
         skipped: Rows of the input that have no text and were left out.
         carried: Columns that went through unchanged.
-        dropped: Columns that were left out: texts, clean vectors, annotations, or all where `.npy` has no place.
+        dropped: Columns that were left out: texts, clean vectors, annotations, what the concept finds words in, or all
+            where `.npy` has no place.
+        private: Those of them that were left out because the concept finds words in them.
+        searched: Whether the concept was known, to look for it in columns that go along.
         run: Name of the run in the ledger, and in the output's label.
         recorded: Whether it stands in a ledger.
     """
@@ -51,6 +57,8 @@ class ProtectReport:
     skipped: int
     carried: tuple[str, ...]
     dropped: tuple[str, ...]
+    private: tuple[str, ...]
+    searched: bool
     run: str
     recorded: bool
 
@@ -63,6 +71,7 @@ def protect_file(
     text_column: str | None = None,
     vector_column: str | None = None,
     id_column: str | None = None,
+    group_column: str | None = None,
     keep: tuple[str, ...] = (),
     skip_empty: bool = False,
     seed: int | None = None,
@@ -83,7 +92,10 @@ def protect_file(
         vector_column: Column of vectors that the veil's embedder made.
         id_column: Column that says which record a row is, for the ledger and for keyed noise; its text or vector says
             it where None.
-        keep: Columns to carry through that would be left out for safety: texts, clean vectors, annotations.
+        group_column: Column that says which texts belong together, such as those of one person: with a key, a private
+            value has one outcome in all of them.
+        keep: Columns to carry through that would be left out for safety: texts, clean vectors, annotations, columns in
+            which the concept finds words.
         skip_empty: Leave rows without a text out; otherwise one such row is an error, before any work is done.
         seed: For tests and published experiments only: noise from a seed is not private, and the output says so.
         batch_rows: Rows that are protected and written together: a kill can cost these, and those that are just being
@@ -97,20 +109,26 @@ def protect_file(
     source, output = Path(source), Path(output)
     if seed is not None:
         settings["rng"] = np.random.default_rng(at_least(seed, 0, "seed"))
-    ledger, collection = settings.pop("ledger", None), settings.pop("collection", "")
+    collection = settings.pop("collection", "")
+    ledger = settings.pop("ledger", None) if seed is not None else choose_ledger(settings.pop("ledger", None))
+    settings["ledger"] = NO_LEDGER
     release = veil.release(**settings)
     table = _open_clean(source)
     if source.resolve() == output.resolve():
         raise InvalidInputError(f"the output must be another file than the input, got {output} for both")
+    finder = ConceptFinder(settings.get("concept") or veil.concept)
     plan = ColumnPlan.for_schema(
         table.schema,
         text=text_column,
         vectors=vector_column,
         ids=id_column,
+        groups=group_column,
         keep=keep,
         vectors_only=output.suffix == ".npy",
         sample=next(table.batches(SAMPLE)),
     )
+    private = _search_columns(table, plan, finder, progress=progress)
+    plan = plan.leave_out(private)
     schema = plan.output_schema(table.schema, veil.fingerprint.dimensions, release.grid.kind)
     ResumableOutput.require_free(output, overwrite=overwrite)
     size = at_least(batch_rows if batch_rows is not None else TEXTS if plan.is_text else VECTORS, 1, "batch_rows")
@@ -122,12 +140,13 @@ def protect_file(
         if ledger is not None:
             # Opened once before anything is made, so that a broken one is heard of.
             release = held.enter_context(release.record_in(ledger, collection=collection))
-        label = {**release.label(), "ledger": "none" if release.ledger is None else release.ledger.id}
+        label = {**release.label(texts=plan.is_text), "ledger": "none" if release.ledger is None else release.ledger.id}
         job = {
             **label,
             "input": file_digest(source) if precious else "",
             "column": plan.column,
             "ids": plan.ids,
+            "groups": plan.groups,
             "collection": collection,
             "columns": schema.names,
             "skip": skip_empty,
@@ -154,16 +173,20 @@ def protect_file(
                 # From here on the ledger may know the name of this run, so it must be kept, whatever happens.
                 target.begin()
             protected = protect_batch(release, plan, batch, model, first_row=target.rows)
-            target.append(plan.output_batch(batch, schema, protected))
+            target.append(plan.output_batch(batch, schema, protected, finder))
         if target.rows != total:
             raise InvalidInputError(f"{source} changed while it was read: {total} rows, then {target.rows}")
-        target.finish()
+        target.finish(None if release.ledger is None else release.ledger.notes())
+    if not plan.is_text and release.words is not None:
+        warnings.warn(without_texts(release.words.substitution.name), VecveilWarning, stacklevel=2)
     return ProtectReport(
         rows=total,
         resumed=resumed,
         skipped=table.rows - total,
         carried=plan.carried,
         dropped=plan.dropped,
+        private=private,
+        searched=finder.looks,
         run=target.run,
         recorded=ledger is not None,
     )
@@ -179,6 +202,18 @@ def _open_clean(source: Path) -> Source:
     if labeled or b"vecveil" in (table.schema.metadata or {}):
         raise InvalidInputError(f"{source} holds protected vectors already, as it says itself; protect the original")
     return table
+
+
+def _search_columns(table: Source, plan: ColumnPlan, finder: ConceptFinder, *, progress: Progress) -> tuple[str, ...]:
+    """Return the columns that would go along, and in which the concept finds words; all rows are looked at."""
+    waiting, found = list(plan.searched), []
+    if waiting and finder.looks:
+        batches = table.batches(VECTORS, columns=waiting)
+        for batch in progress(batches, label="searching columns", total=table.rows, weigh=lambda part: part.num_rows):
+            for name in find_private_columns(batch, waiting, finder):
+                waiting.remove(name)
+                found.append(name)
+    return tuple(name for name in plan.searched if name in found)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

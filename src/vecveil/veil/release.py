@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.concepts import Concept, Passage
 from vecveil.core.arrays import Embeddings, Matrix
 from vecveil.core.blas import single_threaded_blas
 from vecveil.core.checks import embeddings, rows_of
@@ -26,9 +27,11 @@ from vecveil.ledger import Charge, Ledger, new_run
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.grid import Grid
 from vecveil.shapes.missing_axes import MissingAxesEstimator
-from vecveil.veil.embedding import embed_texts
+from vecveil.substitutions import Draw, fold_value
+from vecveil.veil.embedding import check_texts, embed_texts
 from vecveil.veil.ledger_run import LedgerRun
 from vecveil.veil.noise import KeyedNoise, NoiseSource, token_of
+from vecveil.veil.words import RewrittenTexts, WordProtection
 
 CLEAN_BITS = 10
 """Clean vectors are rounded to 2^-10 of their typical length before they get noise."""
@@ -45,11 +48,13 @@ class Record(NamedTuple):
 
     Attributes:
         id: What a ledger knows it by: the id that it came with, or else a digest of its text or vector.
+        vector: Digest of the rounded vector that gets the noise: what the model saw, by whichever name.
         noise_key: What keyed noise depends on: the id that it came with, and the rounded vector that gets the noise.
             Equal keys mean equal inputs, so that the difference of two releases never is that of two clean vectors.
     """
 
     id: bytes
+    vector: bytes
     noise_key: bytes
 
 
@@ -62,8 +67,9 @@ class ReleaseSettings(TypedDict, total=False):
         paper_epsilon: An epsilon on the axis of the paper's tables (calibrated, not derived).
         key: The key, or its file: a record gets the same noise again at each call. Fresh noise where there is none.
         grid: What releases are rounded to: float32 (where nothing is said), float16 or int8.
-        ledger: Where releases are recorded: an open ledger, a path, a PostgreSQL URL, or "default" for the one of this
-            user; nowhere where there is none.
+        concept: What is private, where the veil does not keep it.
+        ledger: Where releases are recorded: an open ledger, a path, a PostgreSQL URL, "default" for the one of this
+            user, or "none"; where nothing is said, $VECVEIL_LEDGER if that is set, else nowhere.
         collection: What ids belong to, where a ledger serves several collections.
         rng: For tests and published experiments only: a seeded generator makes noise that is not private.
     """
@@ -73,6 +79,7 @@ class ReleaseSettings(TypedDict, total=False):
     paper_epsilon: float | None
     key: Key | str | Path | None
     grid: str
+    concept: Concept | None
     ledger: Ledger | str | Path | None
     collection: str
     rng: np.random.Generator | None
@@ -91,6 +98,7 @@ class Release:
         noise: Where the noise comes from.
         grid: What releases are rounded to.
         estimator: Estimates what the shape leaves out from what it releases; None to leave the gap.
+        words: What becomes of private words before the model reads them; None where they stay.
         ledger: Where releases are recorded; nowhere where None.
     """
 
@@ -102,6 +110,7 @@ class Release:
     noise: NoiseSource
     grid: Grid
     estimator: MissingAxesEstimator | None = None
+    words: WordProtection | None = None
     ledger: LedgerRun | None = None
 
     @property
@@ -122,26 +131,57 @@ class Release:
 
     def protect_texts(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str | Passage],
         embedder: Embedder,
         *,
         ids: Sequence[str | int] | None = None,
+        groups: Sequence[str | int] | None = None,
         first_row: int = 0,
         progress: Progress = silent,
     ) -> NDArray[Any]:
-        """Return protected vectors of texts.
+        """Return protected vectors of texts: private words are replaced before the model reads them.
 
         Args:
             texts: What to embed.
             embedder: The veil's embedder.
             ids: One per text, as for `protect_vectors`.
+            groups: One per text, as for `rewrite`.
             first_row: Number of the first text in an error, where they are a part of something larger.
             progress: Told after each chunk of texts.
         """
-        texts = to_texts(texts)
-        vectors = embed_texts(embedder, texts, first_row=first_row, progress=progress)
-        contents = [text_digest(text) for text in texts]
-        return self.protect_vectors(vectors, ids=ids, contents=contents, first_row=first_row)
+        plain = check_texts(texts, first_row=first_row)
+        rewritten = self.rewrite(texts, ids=ids, groups=groups, first_row=first_row)
+        vectors = embed_texts(embedder, rewritten.texts, first_row=first_row, progress=progress)
+        contents = [text_digest(text) for text in plain]
+        return self.protect_vectors(vectors, ids=ids, contents=contents, words=rewritten.words, first_row=first_row)
+
+    def rewrite(
+        self,
+        texts: Sequence[str | Passage],
+        *,
+        ids: Sequence[str | int] | None = None,
+        groups: Sequence[str | int] | None = None,
+        first_row: int = 0,
+    ) -> RewrittenTexts:
+        """Return texts as the model may read them, for models that are called elsewhere.
+
+        Args:
+            texts: What is to be embedded.
+            ids: One per text; with a key, the same record is rewritten in the same way again.
+            groups: One per text, such as the person it is about: with a key, a value has one outcome in all texts of a
+                group, so that many texts tell no more of it than one.
+            first_row: Number of the first text in an error.
+        """
+        plain = check_texts(texts, first_row=first_row)
+        if groups is not None and not self.is_keyed:
+            raise InvalidInputError("groups need a key, or each text would draw its words anew")
+        if self.words is None:
+            return RewrittenTexts(plain, [0] * len(plain))
+        scopes = [text_digest(fold_value(text)) for text in plain]
+        for mark, given in ((b"id ", ids), (b"group ", groups)):
+            if given is not None:
+                scopes = [mark + one for one in encode_ids(given, rows=len(plain), first_row=first_row)]
+        return self.words.rewrite(to_texts(texts), [self.draw_values(scope) for scope in scopes])
 
     def protect_vectors(
         self,
@@ -149,6 +189,7 @@ class Release:
         *,
         ids: Sequence[str | int | bytes] | None = None,
         contents: Sequence[bytes] | None = None,
+        words: Sequence[int] | None = None,
         first_row: int = 0,
     ) -> NDArray[Any]:
         """Return protected copies of vectors, recorded before they are returned.
@@ -159,27 +200,15 @@ class Release:
                 noise.
             contents: Digests of the texts that the vectors were made of, by which the ledger knows records without
                 ids; it knows them by their vectors where None.
+            words: How many private values were replaced in each text; None where vectors came without their texts.
             first_row: Number of the first row in an error, where `vectors` are a part of something larger.
         """
         clean = self.check(vectors, first_row=first_row)
         given = None if ids is None else encode_ids(ids, rows=len(clean), first_row=first_row)
-        protected = np.empty(clean.shape, dtype=self.grid.dtype)
-        size = max(1, CHUNK_NUMBERS // clean.shape[1])
-        records: list[Record] = []
-        names: list[bytes] = []
-        with single_threaded_blas():
-            for start in range(0, len(clean), size):
-                rows = slice(start, start + size)
-                steps = self._round(clean[rows])
-                if self.is_keyed or self.ledger is not None:
-                    records += make_records(steps, given and given[rows], contents and contents[rows])
-                names += self._names(records[rows], len(steps))
-                noisy = self.mechanism.perturb(steps * clean_step(self.signal), self.noise.rows(names[rows]))
-                # A function of the release alone: free of charge, whatever it does.
-                filled = noisy if self.estimator is None else self.estimator.fill(noisy)
-                protected[rows] = self.grid.round(filled)
+        protected, records, tokens = self._protect(clean, given, contents)
         if self.ledger is not None and records:
-            self.ledger.spend([record.id for record in records], self._tokens(names))
+            known = [record.vector for record in records]
+            self.ledger.spend([record.id for record in records], tokens, known, words)
         return protected
 
     def check(self, vectors: Embeddings, *, first_row: int = 0) -> Embeddings:
@@ -198,13 +227,19 @@ class Release:
     def name_records(
         self, vectors: Embeddings, ids: Sequence[str | int | bytes] | None, *, first_row: int = 0
     ) -> tuple[list[bytes], list[bytes] | None]:
-        """Return what a ledger knows the records of vectors by, and what it calls their noise where it is keyed."""
+        """Return what a ledger knows the records of vectors by, and their releases where noise is keyed."""
         given = None if ids is None else encode_ids(ids, rows=len(vectors), first_row=first_row)
-        records = make_records(self._round(vectors), given)
-        return [record.id for record in records], self._tokens(self._names(records, len(records)))
+        if not self.is_keyed:
+            return [record.id for record in make_records(self._to_steps(vectors), given)], None
+        _, records, tokens = self._protect(vectors, given, None)
+        return [record.id for record in records], tokens
 
-    def label(self) -> dict[str, Any]:
-        """Return what an output says of how it was made; nothing in it is secret."""
+    def label(self, *, texts: bool = True) -> dict[str, Any]:
+        """Return what an output says of how it was made; nothing in it is secret.
+
+        Args:
+            texts: Whether it was made from texts, so that private words were replaced before the model read them.
+        """
         ratio = self.mechanism.noise_ratio(self.signal)
         return {
             "vecveil": version("vecveil"),
@@ -216,6 +251,7 @@ class Release:
             "noise_ratio": ratio if math.isfinite(ratio) else None,
             "noise": self.noise.label,
             "rounded_to": clean_step(self.signal),
+            "words": self._describe_words(texts=texts),
             "grid": asdict(self.grid),
             **({"key": self.noise.key.fingerprint} if isinstance(self.noise, KeyedNoise) else {}),
         }
@@ -231,7 +267,48 @@ class Release:
             distance=self.mechanism.guarantee().metric,
             cost=self.mechanism.euclidean_loss(),
             noise=self.noise.kind,
+            word_epsilon=None if self.words is None else self.words.substitution.word_epsilon,
         )
+
+    def draw_values(self, scope: bytes) -> Draw:
+        """Return what draws the random numbers of the values in one text, or in one group."""
+
+        def draw(label: str, value: str) -> float:
+            return self.noise.number(b"\0".join([scope, text_digest(label), text_digest(value)]))
+
+        return draw
+
+    def _describe_words(self, *, texts: bool) -> str:
+        if self.words is None:
+            return "kept"
+        if not texts:
+            return "not covered: the vectors came without their texts"
+        substitution = self.words.substitution
+        return f"{substitution.name}, epsilon {substitution.word_epsilon:g} for each word that the concept finds"
+
+    def _protect(
+        self, clean: Embeddings, given: Sequence[bytes] | None, contents: Sequence[bytes] | None
+    ) -> tuple[NDArray[Any], list[Record], list[bytes] | None]:
+        """Return protected vectors, their records, and the tokens of their releases where noise is keyed."""
+        protected = np.empty(clean.shape, dtype=self.grid.dtype)
+        size = max(1, CHUNK_NUMBERS // clean.shape[1])
+        records: list[Record] = []
+        names: list[bytes] = []
+        with single_threaded_blas():
+            for start in range(0, len(clean), size):
+                rows = slice(start, start + size)
+                steps = self._to_steps(clean[rows])
+                if self.is_keyed or self.ledger is not None:
+                    records += make_records(steps, given and given[rows], contents and contents[rows])
+                names += self._names(records[rows], len(steps))
+                noisy = self.mechanism.perturb(steps * clean_step(self.signal), self.noise.rows(names[rows]))
+                # A function of the release alone: free of charge, whatever it does.
+                filled = noisy if self.estimator is None else self.estimator.fill(noisy)
+                protected[rows] = self.grid.round(filled)
+        if not self.is_keyed:
+            return protected, records, None
+        # By what goes out, not by its name alone: where a processor's last bits move a number, it is another release.
+        return protected, records, [token_of(*one) for one in zip(names, map(bytes, protected), strict=True)]
 
     def _names(self, records: Sequence[Record], rows: int) -> list[bytes]:
         """Return what the noise of rows is made of, which is nothing where it is fresh."""
@@ -239,10 +316,11 @@ class Release:
             return self.noise.derive([record.noise_key for record in records])
         return [b""] * rows
 
-    def _tokens(self, names: Sequence[bytes]) -> list[bytes] | None:
-        return [token_of(name) for name in names] if self.is_keyed else None
+    def round_vectors(self, vectors: Embeddings) -> Matrix:
+        """Return clean vectors as they get their noise: rounded."""
+        return self._to_steps(vectors) * clean_step(self.signal)
 
-    def _round(self, vectors: Embeddings) -> Matrix:
+    def _to_steps(self, vectors: Embeddings) -> Matrix:
         """Return vectors in whole steps; adding zero makes zero of minus zero."""
         return np.rint(np.asarray(vectors, dtype=np.float64) / clean_step(self.signal)) + 0.0
 
@@ -264,9 +342,9 @@ def make_records(
     """
     vectors = [hashlib.sha256(row.data).digest() for row in np.ascontiguousarray(steps, dtype="<f8")]
     if ids is not None:
-        return [Record(one, vector + one) for one, vector in zip(ids, vectors, strict=True)]
+        return [Record(one, vector, vector + one) for one, vector in zip(ids, vectors, strict=True)]
     known = identify_contents(vectors if contents is None else contents)
-    return [Record(one, vector) for one, vector in zip(known, vectors, strict=True)]
+    return [Record(one, vector, vector) for one, vector in zip(known, vectors, strict=True)]
 
 
 def identify_contents(contents: Sequence[bytes]) -> list[bytes]:

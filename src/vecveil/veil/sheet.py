@@ -52,11 +52,22 @@ def make_sheet(
     )
 
 
+def describe_learning(provenance: Provenance) -> str:
+    """Return what a veil tells of the texts that it was learned on: what is bounded, and what is not."""
+    if provenance.public:
+        return "nothing that is private, as its owner says"
+    bounded = [f"its {part}: {loss}" for part, loss in provenance.bounds().items()]
+    others = "lengths and counts" if "axes" in provenance.losses else "axes, estimator, lengths and counts"
+    if provenance.learner["name"] == "uniform":
+        others = "lengths and counts"
+    return "; ".join([*bounded, f"what its {others} tell is measured, not bounded"])
+
+
 def _assumptions(provenance: Provenance, model: Fingerprint, rounding: float) -> tuple[str, ...]:
     learned = "the typical lengths that turn a noise ratio into an epsilon were"
     if provenance.learner["name"] != "uniform":
         learned = "the shape, and the typical lengths that turn a noise ratio into an epsilon, were"
-    source = "private texts; that is a release of its own, which the guarantee does not cover"
+    source = f"private texts, which is a release of its own: {describe_learning(provenance)}"
     if provenance.public:
         source = "texts that their owner calls public; the guarantee needs that to be so"
     return (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Number
 from typing import Any
 
 import numpy as np
+
+from vecveil.concepts import Concept, Passage
 
 PRIVATE_NAMES = {"text", "entities"}
 """Fields that are left out whatever they hold and whatever is protected."""
@@ -15,8 +17,41 @@ PRIVATE_NAMES = {"text", "entities"}
 FEW_WORDS, FEW_CHARACTERS = 4, 64
 """A field of strings whose typical value is longer than this is a text, or a vector written out, and no id."""
 
+SEARCHED, REMEMBERED = 256, 1_000_000
+"""Values that are searched together, and values that are known to hold nothing of the concept, at most."""
+
 _NUMBERS = re.compile(r"[\s\[\](),;0-9.eE+-]+")
 _ANNOTATION = {"start", "end", "label"}
+
+
+class ConceptFinder:
+    """Looks for a concept in values that would be stored beside protected vectors; each value is searched once.
+
+    Args:
+        concept: What is private; None, or one that every text holds, is never found.
+    """
+
+    def __init__(self, concept: Concept | None) -> None:
+        self._concept = None if concept is None or concept.everywhere else concept
+        self._known: set[str] = set()
+
+    @property
+    def looks(self) -> bool:
+        """Whether there is anything to look for."""
+        return self._concept is not None
+
+    def finds(self, values: Iterable[Any]) -> bool:
+        """Return whether the concept is in any of the values, however deep in lists and mappings."""
+        if self._concept is None:
+            return False
+        new = [words for words in dict.fromkeys(map(join_strings, values)) if words and words not in self._known]
+        # Together, since a search takes longer to begin than to go through a few words.
+        lines = ["\n".join(new[start : start + SEARCHED]) for start in range(0, len(new), SEARCHED)]
+        if any(self._concept.find_all([Passage(text) for text in lines])):
+            return True
+        if len(self._known) < REMEMBERED:
+            self._known.update(new)
+        return False
 
 
 def join_strings(value: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Unpack
@@ -15,26 +16,37 @@ from numpy.typing import NDArray
 
 from vecveil.accounting import GuaranteeSheet
 from vecveil.accounting.budget_readings import NOISE_WARNING_RATIO, noise_warning
-from vecveil.core.arrays import Embeddings, Matrix
-from vecveil.core.checks import budget, positive
+from vecveil.concepts import Concept, Passage
+from vecveil.concepts.toml_file import concept_from_settings
+from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import at_least, budget, one_line, positive
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder, EmbedderLike, Fingerprint, resolve_embedder
+from vecveil.embedders.registry import stays_here
 from vecveil.files import Artifact, read_artifact, write_artifact
 from vecveil.files.key_file import read_key
+from vecveil.files.signature import require_signature
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.grid import Grid
 from vecveil.shapes import NoiseShape
 from vecveil.shapes.missing_axes import MissingAxesEstimator
+from vecveil.substitutions import Substitution, substitution_from_settings
+from vecveil.substitutions.plain import Keep
 from vecveil.veil.budget import Budget, TypicalLengths, require_noise_on_every_axis
+from vecveil.veil.ledger_run import choose_ledger
 from vecveil.veil.noise import FreshNoise, KeyedNoise, NoiseSource, SeededNoise
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.release import Release, ReleaseSettings, clean_step
 from vecveil.veil.sheet import make_sheet
+from vecveil.veil.words import WordProtection
 
 KIND, FORMAT = "veil", 1
-ESTIMATOR = ("reads", "writes", "center")
+
+MOST_DIMENSIONS = 2**14
+FARTHEST = 1e3
+"""Of a center from the origin, in typical lengths."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,6 +65,10 @@ class Veil:
         provenance: What was learned from what.
         estimator: Estimates what the shape leaves out from what it releases; None to leave the gap.
         epsilon: Budget that is used where a call names none; None means that every call must name one.
+        substitution: What becomes of private words before the model reads them.
+        concept: What is private; None where the veil was learned not to tell.
+        learned_here: Whether it was learned by this program, whose user has named the embedder then; False for one
+            that was loaded, however it is changed afterwards.
     """
 
     shape: NoiseShape
@@ -62,13 +78,32 @@ class Veil:
     provenance: Provenance
     estimator: MissingAxesEstimator | None = None
     epsilon: float | None = None
+    substitution: Substitution = field(default_factory=Keep)
+    concept: Concept | None = None
+    learned_here: bool = False
 
     def __post_init__(self) -> None:
-        MECHANISMS.load(self.mechanism)
+        MECHANISMS.load(one_line(self.mechanism, "mechanism"))
         if self.shape.dimensions != self.fingerprint.dimensions:
             raise InvalidInputError(
                 f"the shape has {self.shape.dimensions} dimensions, the embedder {self.fingerprint.dimensions}"
             )
+        if self.estimator is not None and len(self.estimator.reads) != self.shape.dimensions:
+            raise InvalidInputError(
+                f"the estimator has {len(self.estimator.reads)} dimensions, the shape {self.shape.dimensions}"
+            )
+        typical = self.typical
+        if self.fingerprint.normalized and (typical.signal != 1 or typical.euclidean_pair > 2):
+            # The step that vectors are rounded to, and every reading of a budget, follow from it.
+            raise InvalidInputError(
+                f"{self.fingerprint.model} makes vectors of length 1, got typical lengths of {typical.signal!r} and, "
+                f"between two, {typical.euclidean_pair!r}"
+            )
+        if typical.pair > typical.high_pair:
+            raise InvalidInputError(f"the median pair is above the 95th percentile: {typical.pair!r}")
+        center = self.shape.center
+        if center is not None and np.abs(center).max() > FARTHEST * typical.signal:
+            raise InvalidInputError(f"a center must lie within {FARTHEST:g} typical lengths of the origin")
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", budget(self.epsilon))
 
@@ -78,9 +113,10 @@ class Veil:
 
     def protect(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str | Passage],
         *,
         ids: Sequence[str | int] | None = None,
+        groups: Sequence[str | int] | None = None,
         embedder: EmbedderLike | None = None,
         progress: Progress = silent,
         **settings: Unpack[ReleaseSettings],
@@ -91,12 +127,14 @@ class Veil:
             texts: What to embed.
             ids: One per text: what the ledger knows them by, and with a key equal texts of different ids get different
                 noise.
+            groups: One per text, such as the person it is about: with a key, a private value has one outcome in all
+                texts of a group.
             embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
             progress: Told after each chunk of texts.
             **settings: Budget, key, ledger and grid: see `ReleaseSettings`.
         """
         with self.release(**settings) as release:
-            return release.protect_texts(texts, self.embedder(embedder), ids=ids, progress=progress)
+            return release.protect_texts(texts, self.embedder(embedder), ids=ids, groups=groups, progress=progress)
 
     def perturb(
         self,
@@ -107,11 +145,16 @@ class Veil:
     ) -> NDArray[Any]:
         """Return protected copies of `vectors`, which the veil's embedder must have made.
 
+        Shape and noise alone protect them: private words can't be taken out of a vector. A veil that takes them out of
+        texts warns of it.
+
         Args:
             vectors: One row per record.
             ids: One per vector, as for `protect`.
             **settings: Budget, key, ledger and grid: see `ReleaseSettings`.
         """
+        if not isinstance(self.substitution, Keep):
+            warnings.warn(without_texts(self.substitution.name), VecveilWarning, stacklevel=2)
         with self.release(**settings) as release:
             return release.protect_vectors(vectors, ids=ids)
 
@@ -136,8 +179,11 @@ class Veil:
             noise=self._noise(epsilon, settings.get("key"), settings.get("rng")),
             grid=self.grid_at(epsilon, settings.get("grid", "float32")),
             estimator=self.estimator,
+            words=self.word_protection(settings.get("concept")),
         )
         ledger = settings.get("ledger")
+        if ledger is not None or settings.get("rng") is None:
+            ledger = choose_ledger(ledger)
         return release if ledger is None else release.record_in(ledger, collection=settings.get("collection", ""))
 
     def guarantee(self, *, releases: int = 1, **settings: Unpack[ReleaseSettings]) -> GuaranteeSheet:
@@ -191,12 +237,55 @@ class Veil:
         length = self.mechanism_at(epsilon).released_length(self.typical.signal)
         return Grid.for_coordinate(kind, length / math.sqrt(self.fingerprint.dimensions))
 
-    def embedder(self, given: EmbedderLike | None = None, *, cache: Path | None = None) -> Embedder:
-        """Return the veil's embedder, or `given` if it is the same model at the same revision."""
-        spec = self.provenance.embedder if given is None else given
-        if spec is None:
+    def choose_concept(self, given: Concept | None = None) -> Concept:
+        """Return `given`, or the concept that the veil holds."""
+        chosen = self.concept if given is None else given
+        if chosen is None:
+            raise InvalidInputError(
+                "this veil does not tell what is private: name the concept (--concept FILE, in Python concept=)"
+            )
+        return chosen
+
+    def word_protection(self, concept: Concept | None = None) -> WordProtection | None:
+        """Return what replaces private words of texts; None where they stay.
+
+        Args:
+            concept: What is private, where the veil does not keep it: that which it was learned for.
+        """
+        if isinstance(self.substitution, Keep):
+            return None
+        if concept is not None and _to_plain(concept.summary()) != _to_plain(self.provenance.concept):
+            raise InvalidInputError(
+                f"the veil was learned for another concept: {_to_plain(self.provenance.concept)}, got "
+                f"{_to_plain(concept.summary())}"
+            )
+        return WordProtection(substitution=self.substitution, concept=self.concept if concept is None else concept)
+
+    def choose_embedder(self, given: EmbedderLike | None = None) -> EmbedderLike:
+        """Return `given`, or what the veil itself names where that may be followed.
+
+        Whoever made a veil must not decide where texts are sent: unless the veil was learned here, its own word leads
+        to models on this machine or on the model hub, and to no service.
+        """
+        named = self.provenance.embedder
+        if given is not None:
+            return given
+        if named is None:
             raise InvalidInputError("this veil was learned with an embedder object; hand it in as embedder=")
-        embedder = resolve_embedder(spec, cache=cache)
+        if not self.learned_here and not stays_here(named):
+            raise InvalidInputError(
+                f"this veil was learned with the embedder {named!r}, to which texts would be sent, and a veil may be "
+                "from anyone: if you trust that embedder, name it yourself (--embedder, in Python embedder=)"
+            )
+        return named
+
+    def embedder(self, given: EmbedderLike | None = None, *, cache: Path | None = None) -> Embedder:
+        """Return the veil's embedder, or `given` if it is the same model at the same revision.
+
+        Raises:
+            InvalidInputError: If the veil names one that its user must name: see `choose_embedder`.
+        """
+        embedder = resolve_embedder(self.choose_embedder(given), cache=cache)
         self.fingerprint.require(embedder.fingerprint)
         return embedder
 
@@ -210,27 +299,39 @@ class Veil:
         write_artifact(self._artifact(), Path(path), overwrite=overwrite)
 
     @classmethod
-    def load(cls, path: str | Path) -> Veil:
-        """Return the veil in the folder `path`, its digests checked."""
-        artifact = read_artifact(Path(path), kind=KIND, newest=FORMAT)
-        manifest, tensors = artifact.manifest, artifact.tensors
+    def load(cls, path: str | Path, *, signed_by: str | None = None) -> Veil:
+        """Return the veil in the folder `path`, with all that it holds checked: it may be from anyone.
+
+        Args:
+            path: The folder.
+            signed_by: Public key that must have signed it; None to take it from anyone.
+        """
         try:
+            artifact = read_artifact(Path(path), kind=KIND, newest=FORMAT, count_numbers=_count_numbers)
+            manifest, tensors = artifact.manifest, artifact.tensors
+            for name, tensor in tensors.items():
+                if tensor.dtype.kind != "f":
+                    raise InvalidInputError(f"{name} must be floating-point numbers, got {tensor.dtype}")  # noqa: TRY301
+            shape = NoiseShape(variances=tensors["variances"], axes=tensors.get("axes"), center=tensors.get("center"))
+            reads = tensors.get("estimator")
             veil = cls(
-                shape=NoiseShape(
-                    variances=tensors["variances"], axes=tensors.get("axes"), center=tensors.get("center")
-                ),
+                shape=shape,
                 mechanism=manifest["mechanism"],
                 fingerprint=Fingerprint(**manifest["embedder"]),
                 typical=TypicalLengths(**manifest["typical"]),
                 provenance=Provenance(**manifest["provenance"]),
-                estimator=_estimator(tensors),
+                estimator=None if reads is None else MissingAxesEstimator(shape=shape, reads=reads),
                 epsilon=manifest["epsilon"],
+                substitution=substitution_from_settings(manifest["substitution"]),
+                concept=None if (held := manifest["concept"]) is None else concept_from_settings(held, folder=Path()),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, InvalidInputError) as error:
             raise ArtifactError(f"{path} does not hold what a veil must hold: {error}") from None
         # Keyed noise depends on the digest, so it must not change when a later version knows of further fields. It is
         # no field of the dataclass, or a changed copy of the veil would take it along and share its noise.
         object.__setattr__(veil, "_loaded_digest", artifact.digest())
+        if signed_by is not None:
+            require_signature(Path(path), veil.digest(), signed_by)
         return veil
 
     @cached_property
@@ -240,13 +341,15 @@ class Veil:
     def _artifact(self) -> Artifact:
         tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "center": self.shape.center}
         if self.estimator is not None:
-            tensors |= {f"estimator_{name}": getattr(self.estimator, name) for name in ESTIMATOR}
+            tensors["estimator"] = self.estimator.reads.astype(np.float16)
         manifest: dict[str, Any] = {
             "mechanism": self.mechanism,
             "embedder": self.fingerprint.settings(),
             "typical": asdict(self.typical),
             "provenance": self.provenance.settings(),
             "epsilon": self.epsilon,
+            "substitution": self.substitution.settings(),
+            "concept": None if self.concept is None else self.concept.settings(),
         }
         present = {name: tensor for name, tensor in tensors.items() if tensor is not None}
         return Artifact(kind=KIND, format=FORMAT, manifest=manifest, tensors=present)
@@ -280,7 +383,22 @@ def _mechanism(veil: Veil, epsilon: float) -> Mechanism:
     )
 
 
-def _estimator(tensors: Mapping[str, Matrix]) -> MissingAxesEstimator | None:
-    if f"estimator_{ESTIMATOR[0]}" not in tensors:
-        return None
-    return MissingAxesEstimator(**{name: tensors[f"estimator_{name}"] for name in ESTIMATOR})
+def without_texts(substitution: str) -> str:
+    """Return the warning that words of vectors can't be replaced."""
+    return (
+        f"the vectors come without their texts, so private words are not replaced ({substitution}): shape and noise "
+        "alone protect them"
+    )
+
+
+def _to_plain(summary: Mapping[str, Any]) -> Any:
+    """Return a concept's summary as JSON brings it back."""
+    return json.loads(json.dumps(dict(summary)))
+
+
+def _count_numbers(manifest: Mapping[str, Any]) -> int:
+    """Return how many numbers a veil can hold: axes, variances, a center, and what an estimator reads."""
+    dimensions = at_least(manifest["embedder"]["dimensions"], 1, "dimensions")
+    if dimensions > MOST_DIMENSIONS:
+        raise InvalidInputError(f"dimensions must be at most {MOST_DIMENSIONS:,}, got {dimensions:,}")
+    return 2 * dimensions * (dimensions + 1)

@@ -106,6 +106,10 @@ def test_vectors_come_out_as_on_one_machine(
     with open_ledger(str(guard.ledger)) as ledger:
         assert ledger.totals().records == ROWS
         assert ledger.problems() == []
+        # The same bytes on this machine are no further release.
+        guard.protect_vectors(unit_vectors(ROWS, 16), ids=[f"record-{number}" for number in range(ROWS)])
+        spent = ledger.spent(ledger.digests([f"\0srecord-{number}".encode() for number in range(ROWS)]))
+        assert spent == pytest.approx([guard.release.mechanism.euclidean_loss()] * ROWS)
     with pytest.raises(InvalidInputError, match="exists already"):
         engine.protect_parquet(vectors_folder, out, guard, Columns(id_column="id"))  # type: ignore[attr-defined]
 

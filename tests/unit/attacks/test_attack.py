@@ -78,7 +78,7 @@ def test_scores_come_in_the_order_of_the_tokens_and_are_zero_for_unknown_words()
 
 
 def test_attacks_go_by_the_names_that_users_know() -> None:
-    assert ATTACKS.names() == ["averaging", "boosted", "geia", "mlc", "nearest", "vec2text"]
+    assert ATTACKS.names() == ["averaging", "boosted", "geia", "mlc", "nearest", "ridge", "vec2text"]
 
 
 @pytest.mark.parametrize("name", ATTACKS.names())

@@ -181,6 +181,6 @@ def test_a_write_that_fails_leaves_what_was_there(kept: Checkpoint, monkeypatch:
         raise OSError("no space left on device")
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(ArtifactError, match="no space left"):
         kept.save(module, optimizer, STATE)
     assert (kept.folder / LAST).read_bytes() == before

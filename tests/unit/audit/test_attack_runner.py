@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.corpora import CITIES, ILLNESSES, QUICK, toy_concept, toy_corpus
+from support.corpora import CITIES, ILLNESSES, QUICK, toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
 from support.veils import made_veil
 from vecveil.attacks import ProbeScore, Recovery, Sample
@@ -16,16 +17,23 @@ from vecveil.attacks.averaging import Averaging
 from vecveil.attacks.mlc import Mlc
 from vecveil.attacks.nearest import NearestNeighbor
 from vecveil.attacks.vec2text import Vec2Text
-from vecveil.audit import attack_runner
-from vecveil.audit.attack_runner import FOLDS, AttackCell, AttackRunner, give_access, probe_row
+from vecveil.audit import AuditCorpus, attack_runner
+from vecveil.audit.attack_runner import FOLDS, AttackCell, AttackRunner, PlannedAttack, give_access, probe_row
 from vecveil.audit.audit import attack_from_spec
 from vecveil.audit.defenses import Defense, Rewritten, Undefended, Veiled
 from vecveil.audit.embedding import MemoizedEmbedder
-from vecveil.audit.results import AttackRow, ProbeRow, Setting
+from vecveil.audit.rows import AttackRow, ProbeRow, Setting
 from vecveil.concepts import words
+from vecveil.concepts.passage import passages
 from vecveil.concepts.rewriting import build_rewriter
 from vecveil.core.arrays import Embeddings, Vector
 from vecveil.core.progress import Progress, silent
+from vecveil.veil.blanks import Blank, choose_blanks
+
+
+def _rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
 
 PLAIN = Setting(defense="none", label="none", asked="", readings=None, seed=0)
 
@@ -97,14 +105,13 @@ def no_filter(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Embeddings
     """A denoiser that does nothing but to remember what it was worked out from."""
     asked: list[tuple[Embeddings, Embeddings]] = []
 
-    class Idle:
-        @classmethod
-        def fit(cls, clean: Embeddings, released: Embeddings, *, axes: Any) -> Any:
-            del axes
-            asked.append((clean, released))
-            return lambda vectors: vectors
+    def fit(kind: str, clean: Embeddings, released: Embeddings, rng: object, *, axes: object) -> Any:
+        del rng, axes
+        assert kind == "wiener"
+        asked.append((clean, released))
+        return lambda vectors: vectors
 
-    monkeypatch.setattr(attack_runner, "WienerFilter", Idle)
+    monkeypatch.setattr(attack_runner, "fit_denoiser", fit)
     return asked
 
 
@@ -201,10 +208,10 @@ def test_no_training_vector_is_denoised_by_what_was_learned_from_it(monkeypatch:
             seen = np.array([row.tobytes() in self.known for row in released])
             return np.ones_like(released) + seen[:, None]
 
-    def tagging(clean: Embeddings, released: Embeddings, *, axes: object) -> Tagging:
+    def tagging(kind: str, clean: Embeddings, released: Embeddings, rng: object, *, axes: object) -> Tagging:
         return Tagging(released)
 
-    monkeypatch.setattr(attack_runner.WienerFilter, "fit", tagging)
+    monkeypatch.setattr(attack_runner, "fit_denoiser", tagging)
     spy = Spy()
     _spied(spy, _noise(), _attacker(copies=2))
     assert [sample.vectors.max() for sample in spy.seen] == [1.0, 1.0, 1.0]
@@ -219,6 +226,89 @@ def test_what_an_attacker_reads_was_denoised() -> None:
         clean = WordEmbedder().embed(sample.texts)
         noisy = defense.protect([], clean, rng)
         assert np.mean((sample.vectors - clean) ** 2) < 0.8 * np.mean((noisy - clean) ** 2)
+
+
+def test_an_attack_may_do_without_a_denoiser_and_have_copies_of_its_own(no_filter: list[Any]) -> None:
+    spy = Spy()
+    setting, defense = _noise()
+    _attacker().attack("spy", PlannedAttack(attack=spy, denoiser="none", copies=3), setting, defense, _rng())
+    assert no_filter == []
+    assert len(spy.seen[0]) == 3 * len(toy_corpus().split(0)[0])
+
+
+def test_a_network_denoises_no_worse_than_the_filter() -> None:
+    errors = {}
+    setting, defense = _noise(ratio=1.0)
+    for kind in ("wiener", "mlp"):
+        spy = Spy()
+        planned = PlannedAttack(attack=spy, denoiser=kind)
+        _attacker(copies=4).attack("spy", planned, setting, defense, _rng())
+        test = spy.seen[-1]
+        errors[kind] = float(np.mean((test.vectors - WordEmbedder().embed(test.texts)) ** 2))
+    assert errors["mlp"] < 1.05 * errors["wiener"]
+
+
+def test_a_group_is_one_row_with_the_mean_of_its_vectors_and_all_its_words() -> None:
+    texts = toy_texts(400)
+    corpus = AuditCorpus.from_texts(
+        toy_concept(),
+        passages(texts),
+        MemoizedEmbedder(WordEmbedder()),
+        groups=[number // 5 for number in range(400)],
+    )
+    runner = replace(_attacker(copies=1), corpus=corpus)
+    spy = Spy()
+    cell = runner.attack("spy", spy, PLAIN, Undefended(), _rng(), grouped=True)
+    parts = [{corpus.groups[row] for row in part} for part in corpus.split(0)]
+    assert not parts[0] & parts[2]
+    assert [len(sample) for sample in spy.seen] == [len(part) for part in parts]
+    assert cell.readings == ()
+    last = spy.seen[-1]
+    members = [row for row in range(400) if corpus.passages[row].text in last.texts[0].split("\n")]
+    np.testing.assert_allclose(last.vectors[0], corpus.clean[members].mean(axis=0), rtol=1e-5)
+    assert {token.word for row in members for token in corpus.tokens[row]} == {t.word for t in last.tokens[0]}
+
+
+def _blanks() -> list[Blank]:
+    corpus = toy_corpus()
+    values = {"ILLNESS": ILLNESSES, "CITY": CITIES}
+    return choose_blanks(corpus.passages, corpus.spans, values, _rng(), most=20)
+
+
+def test_blanks_are_filled_without_a_defense_and_not_behind_strong_noise() -> None:
+    clear = _attacker().fill_blanks(_blanks(), PLAIN, Undefended(), _rng())
+    setting, defense = _noise(9.0)
+    hidden = _attacker().fill_blanks(_blanks(), replace(setting, own=True), defense, _rng())
+    assert clear.row is not None
+    assert hidden.row is not None
+    assert clear.row.right.value == 1.0
+    assert clear.row.bits.value > 0.9
+    assert hidden.row.right.value < 0.8
+    assert hidden.row.bits.value < 0.5
+    assert clear.exposures == ()
+    assert [one.record for one in hidden.exposures] == [str(blank.row) for blank in _blanks()]
+
+
+def test_blanks_behind_random_words_are_not_worked_out() -> None:
+    assert _attacker().fill_blanks(_blanks(), PLAIN, _rewritten("random-replacement"), _rng()).row is None
+    assert _attacker().fill_blanks([], PLAIN, Undefended(), _rng()).row is None
+
+
+def test_words_read_are_counted_by_rank_and_guessing_by_frequency() -> None:
+    row = _spied(Spy(), (PLAIN, Undefended())).row
+    corpus = toy_corpus()
+    train, _, test = corpus.split(0)
+    counts = Counter(token.word for number in train for token in corpus.tokens[number])
+    # The spy ranks the last illnesses first, whatever the vector is.
+    expected = guess = total = 0.0
+    for number in test:
+        held = [token.word for token in corpus.tokens[number]]
+        total += len(held)
+        expected += sum(word in held for word in ILLNESSES[::-1][: len(held)])
+        frequent = sorted(ILLNESSES, key=lambda word: -counts[word])
+        guess += sum(word in held for word in frequent[: len(held)])
+    assert row.r_precision.value == pytest.approx(expected / total)
+    assert row.r_chance == pytest.approx(guess / total)
 
 
 def test_a_row_holds_every_metric_of_what_was_read() -> None:

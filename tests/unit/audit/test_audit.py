@@ -15,10 +15,22 @@ from support.embedders import WordEmbedder
 from support.veils import made_veil, rotated_shape
 from vecveil.attacks.generation.prior import Prior
 from vecveil.attacks.mlc import Mlc
-from vecveil.audit import Audit, AuditPlan, AuditResult, Cell, Example, Experiment, Setting, prepare_audit
+from vecveil.audit import (
+    Audit,
+    AuditPlan,
+    AuditResult,
+    Cell,
+    Example,
+    Experiment,
+    Exposure,
+    Setting,
+    prepare_audit,
+)
+from vecveil.audit.attack_runner import PlannedAttack
 from vecveil.audit.audit import attack_from_spec, noise_setting, veil_named
 from vecveil.audit.defenses import Rewritten, Undefended, Veiled
 from vecveil.audit.experiment import CELLS, CHECKPOINTS
+from vecveil.audit.plan import ATTACKS as DEFAULT_ATTACKS
 from vecveil.concepts import Concept, terms
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import (
@@ -29,7 +41,7 @@ from vecveil.core.errors import (
     VecveilError,
     VecveilWarning,
 )
-from vecveil.core.progress import Progress, silent
+from vecveil.core.progress import silent
 from vecveil.embedders import Fingerprint
 from vecveil.utility import Neighbors
 from vecveil.veil.budget import Budget
@@ -50,19 +62,19 @@ GRID = AuditPlan(
 """Something of every kind."""
 
 RUN = toy_plan(0.5, attacks=(QUICK, "nearest"), baselines=("remove",))
-CELLS_OF_RUN = 3 * (2 + 1 + 2)
+CELLS_OF_RUN = 3 * (2 + 1 + 1 + 2)
 QUICK_RUN = toy_plan(0.5, attacks=("nearest",))
 
 
 def _names(plan: AuditPlan) -> list[tuple[int, str, str]]:
-    return [(setting.seed, setting.defense, setting.asked) for setting, _ in toy_audit(plan, texts=200).defenses]
+    return [(setting.seed, setting.defense, setting.asked) for setting, _ in toy_audit(plan, texts=200).defenses()]
 
 
-def test_no_defense_comes_first_then_noise_then_rewritten_texts_for_every_seed() -> None:
+def test_no_defense_comes_first_then_rewritten_texts_then_noise_for_every_seed() -> None:
     one = [
         ("none", ""),
-        *((name, asked) for name in ("laplace", "purkayastha", "veil") for asked in ("ε = 4", "ε = 8")),
         ("remove", ""),
+        *((name, asked) for name in ("laplace", "veil") for asked in ("ε = 4", "ε = 8")),
     ]
     assert _names(GRID) == [(seed, *point) for seed in (3, 5) for point in one]
 
@@ -79,32 +91,32 @@ def test_only_the_named_defenses_are_there_beside_none() -> None:
 def test_every_probe_task_and_attack_meets_every_defense_once() -> None:
     audit = toy_audit(GRID, texts=200)
     cells = list(audit.cells())
-    assert len(cells) == 2 * 8 * (2 + 2 + 2)
+    assert len(cells) == 2 * 6 * (2 + 2 + 1 + 2)
     assert len({json_digest(cell.key) for cell in cells}) == len(cells)
-    for setting, _ in audit.defenses:
+    for setting, _ in audit.defenses():
         names = [cell.key["name"] for cell in cells if cell.key["setting"] == asdict(setting)]
-        assert names == ["linear", "mlp", *GRID.tasks, *GRID.attacks]
+        assert names == ["linear", "mlp", *GRID.tasks, "fill-in-the-blank", *GRID.attacks]
 
 
 def test_the_control_of_a_seed_is_computed_before_anything_else_of_it() -> None:
     settings = [cell.key["setting"] for cell in toy_audit(GRID, texts=200).cells()]
     for seed in (3, 5):
         defenses = [setting["defense"] for setting in settings if setting["seed"] == seed]
-        assert defenses[:6] == ["none"] * 6
-        assert "none" not in defenses[6:]
+        assert defenses[:7] == ["none"] * 7
+        assert "none" not in defenses[7:]
 
 
 def test_defenses_are_what_their_settings_say() -> None:
-    found = {setting.defense: defense for setting, defense in toy_audit(GRID, texts=200).defenses}
+    found = {setting.defense: defense for setting, defense in toy_audit(GRID, texts=200).defenses()}
     assert isinstance(found["none"], Undefended)
     assert isinstance(found["remove"], Rewritten)
-    assert all(isinstance(found[name], Veiled) for name in ("laplace", "purkayastha", "veil"))
+    assert all(isinstance(found[name], Veiled) for name in ("laplace", "veil"))
 
 
 @pytest.mark.parametrize(("grid", "keyed"), [("float32", False), ("int8", True)])
 def test_the_veil_is_attacked_as_the_plan_says_it_ships(grid: str, keyed: bool) -> None:
     audit = toy_audit(replace(GRID, grid=grid, keyed=keyed), texts=200)
-    for setting, defense in audit.defenses:
+    for setting, defense in audit.defenses():
         if isinstance(defense, Veiled):
             assert (defense.grid, defense.keyed) == (grid, keyed)
             assert setting.readings is not None
@@ -202,7 +214,7 @@ def test_a_plan_becomes_attacks_tasks_and_vectors() -> None:
     plan = replace(PLAN, attacks=("mlc,epochs=3,hidden=[8, 4]", "nearest"), baselines=("remove",))
     audit = prepare_audit(plan, made_veil(), toy_concept(), [*texts, *texts], embedder=embedder)
     assert isinstance(audit, Audit)
-    assert audit.attacks["mlc,epochs=3,hidden=[8, 4]"] == Mlc(epochs=3, hidden=(8, 4))
+    assert audit.attacks["mlc,epochs=3,hidden=[8, 4]"] == PlannedAttack(attack=Mlc(epochs=3, hidden=(8, 4)))
     assert audit.tasks == {"neighbors": Neighbors(texts=tuple(texts))}
     assert set(audit.baselines) == {"remove"}
     assert audit.judge is None
@@ -333,17 +345,28 @@ def test_with_a_single_private_word_an_attack_that_was_asked_for_is_refused(spec
 
 
 def test_with_a_single_private_word_only_probes_are_run() -> None:
-    plan = replace(PLAN, attacks=("nearest", "averaging,releases=4"))
+    plan = replace(PLAN, attacks=DEFAULT_ATTACKS)
     with pytest.warns(VecveilWarning, match="only the concept probes were run") as caught:
         audit = prepare_audit(plan, made_veil(), _one_word(), _texts_with_one_word(), embedder=WordEmbedder())
     assert ILLNESSES[0] not in str(caught[0].message)
     assert audit.attacks == {}
-    assert {cell.key["name"] for cell in audit.cells()} == {"linear", "mlp", "neighbors"}
+    assert {cell.key["name"] for cell in audit.cells()} == {"linear", "mlp", "neighbors", "fill-in-the-blank"}
 
 
 def test_attacks_of_a_prior_take_it_from_after_the_colon() -> None:
-    attack: Any = attack_from_spec("geia:some/folder,beams=2")
+    attack: Any = attack_from_spec("geia:some/folder,beams=2").attack
     assert (attack.prior, attack.beams) == ("some/folder", 2)
+
+
+def test_attacks_say_what_they_are_given() -> None:
+    planned = attack_from_spec("mlc,epochs=3,denoiser=none,copies=1")
+    assert (planned.denoiser, planned.copies) == ("none", 1)
+    assert planned.attack == Mlc(epochs=3)
+    assert attack_from_spec("mlc") == PlannedAttack(attack=Mlc())
+    with pytest.raises(UnknownNameError, match="unknown denoiser 'wienr'; did you mean 'wiener'"):
+        attack_from_spec("mlc,denoiser=wienr")
+    with pytest.raises(InvalidInputError, match="copies must be a whole number of at least 1, got 0"):
+        attack_from_spec("nearest,copies=0")
 
 
 def _run(folder: Path, plan: AuditPlan = RUN, **more: Any) -> tuple[AuditResult, tuple[Example, ...]]:
@@ -373,14 +396,17 @@ def _timeless(content: str) -> Any:
 
 def test_every_cell_becomes_a_row(finished: Finished) -> None:
     _, result, _ = finished
-    assert [row.setting.defense for row in result.tasks] == ["none", "veil", "remove"]
+    assert [row.setting.defense for row in result.tasks] == ["none", "remove", "veil"]
     assert [(row.setting.defense, row.attack) for row in result.attacks] == [
-        (defense, attack) for defense in ("none", "veil", "remove") for attack in ("mlc", "nearest")
+        (defense, attack) for defense in ("none", "remove", "veil") for attack in ("mlc", "nearest")
     ]
     assert [(row.setting.defense, row.probe) for row in result.probes] == [
-        (defense, probe) for defense in ("none", "veil", "remove") for probe in ("linear", "mlp")
+        (defense, probe) for defense in ("none", "remove", "veil") for probe in ("linear", "mlp")
     ]
+    assert [row.setting.defense for row in result.blanks] == ["none", "remove", "veil"]
     assert [verdict.setting.defense for verdict in result.verdicts] == ["veil"]
+    assert [part.part for part in result.verdicts[0].parts] == ["words", "presence", "blank"]
+    assert [row.setting.own for row in result.tasks] == [False, False, True]
     assert result.tasks[0].scores["neighbors_kept"] == pytest.approx(1.0)
 
 
@@ -404,6 +430,27 @@ def test_a_deleted_concept_cannot_be_read(finished: Finished) -> None:
     assert told["remove", "mlp"] == pytest.approx(0.5)
 
 
+def test_a_redacted_text_tells_nothing_of_the_word_that_was_there(finished: Finished) -> None:
+    _, result, _ = finished
+    right = {row.setting.defense: row.right.value for row in result.blanks}
+    assert right["none"] == 1.0
+    assert right["remove"] == pytest.approx(result.blanks[1].chance)
+    assert result.blanks[1].bits.value == pytest.approx(0.0)
+    assert right["veil"] > 0.5
+
+
+def test_the_most_exposed_records_are_named_by_their_rows_and_never_shown(finished: Finished) -> None:
+    folder, result, _ = finished
+    every = Experiment(folder).read("exposure.json", tuple[Exposure, ...])
+    assert result.exposures == every[:10]
+    tested = {str(row) for row in toy_corpus(200).split(0)[2]}
+    assert {one.record for one in every} <= tested
+    assert {one.attack for one in every} == {"mlc", "nearest", "fill-in-the-blank"}
+    assert all(0 <= one.read <= 1 and 0 <= one.confidence <= 1 for one in every)
+    worst = [one.confidence * one.read for one in every]
+    assert worst == sorted(worst, reverse=True)
+
+
 def test_what_is_on_disk_is_what_was_returned(finished: Finished) -> None:
     folder, result, examples = finished
     assert Experiment(folder).read("results.json", AuditResult) == result
@@ -420,7 +467,7 @@ def test_examples_are_test_texts_with_what_every_attack_read_of_them(finished: F
         assert example.tokens == tuple(token.word for token in corpus.tokens[row])
         assert {example.text[start:end] for start, end, _ in example.spans} == set(example.tokens)
         assert [(one.setting.defense, one.attack) for one in example.readings] == [
-            (defense, attack) for defense in ("none", "veil", "remove") for attack in ("mlc", "nearest")
+            (defense, attack) for defense in ("none", "remove", "veil") for attack in ("mlc", "nearest")
         ]
         for reading in example.readings:
             assert set(reading.leaked) <= set(example.tokens)
@@ -472,8 +519,8 @@ def _counting(monkeypatch: pytest.MonkeyPatch, fail: Callable[[int], None] | Non
     computed: list[str] = []
     cells = Audit.cells
 
-    def counted(audit: Audit, progress: Progress = silent) -> Iterator[Cell[Any]]:
-        for cell in cells(audit, progress):
+    def counted(audit: Audit, *given: Any) -> Iterator[Cell[Any]]:
+        for cell in cells(audit, *given):
             yield replace(cell, compute=_noted(cell))
 
     def _noted(cell: Cell[Any]) -> Callable[..., Any]:
@@ -579,4 +626,4 @@ def test_progress_is_told_how_many_cells_there_are(tmp_path: Path) -> None:
         yield from items
 
     _run(tmp_path / "audit", QUICK_RUN, progress=telling)
-    assert told["auditing"] == 2 * (2 + 1 + 1)
+    assert told["auditing"] == 2 * (2 + 1 + 1 + 1)

@@ -7,7 +7,7 @@ from support.corpora import ILLNESSES, toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
 from support.veils import made_veil, rotated_shape, unit_vectors
 from vecveil.audit.defenses import Rewritten, Undefended, Veiled, make_veil, uniform_shape
-from vecveil.audit.embedding import MemoizedEmbedder
+from vecveil.audit.embedding import MemoizedConcept, MemoizedEmbedder
 from vecveil.concepts import Passage, Span, annotated, words
 from vecveil.concepts.passage import passages
 from vecveil.concepts.rewriting import build_rewriter
@@ -15,7 +15,7 @@ from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.mechanisms.grid import GRIDS
 from vecveil.shapes.missing_axes import fit_estimator
-from vecveil.veil import Veil
+from vecveil.veil import Veil, learn
 
 DEFENSES = ("laplace", "purkayastha", "veil")
 K = 16
@@ -68,6 +68,27 @@ def test_what_is_attacked_with_a_key_is_what_ships_with_that_key(grid: str) -> N
     attacked = Veiled(veil=veil, epsilon=9.0, grid=grid, keyed=True).protect([], clean, _rng(4), times=3)
     release = veil.release(epsilon=9.0, grid=grid, key=Key(_rng(4).bytes(32)))
     np.testing.assert_array_equal(attacked, release.grid.values(release.protect_vectors(clean)))
+
+
+@pytest.mark.parametrize("substitution", ["remove", "placeholder", "randomize"])
+def test_the_audit_attacks_texts_whose_words_were_replaced_as_in_a_release(substitution: str) -> None:
+    concept, texts = toy_concept(), toy_texts(40)
+    veil = learn(
+        concept, texts, embedder=WordEmbedder(), substitution=substitution, settings={"directions": 2}, public=True
+    )
+    model = WordEmbedder()
+    embed, held = MemoizedEmbedder(model), passages(texts)
+    defense = Veiled(veil=veil, epsilon=9.0, embed=embed, concept=MemoizedConcept(concept))
+    attacked = defense.protect(held, unit_vectors(40), _rng(4))
+    assert not {*model.asked} & {text for text in texts if substitution == "remove" and concept.find(text)}
+    np.testing.assert_array_equal(attacked, veil.release(epsilon=9.0, rng=_rng(4)).protect_texts(texts, WordEmbedder()))
+
+
+def test_vectors_without_their_texts_are_attacked_as_they_came() -> None:
+    veil = learn(toy_concept(), toy_texts(40), embedder=WordEmbedder(), settings={"directions": 2}, public=True)
+    clean = unit_vectors(5)
+    attacked = Veiled(veil=veil, epsilon=9.0).protect([Passage("a goutosis day")] * 5, clean, _rng())
+    np.testing.assert_array_equal(attacked, veil.release(epsilon=9.0, rng=_rng()).protect_vectors(clean))
 
 
 def test_an_attack_on_int8_sees_whole_steps_times_the_step() -> None:

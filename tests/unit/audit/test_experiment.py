@@ -14,7 +14,8 @@ from support.audit_examples import made_examples
 from support.audits import made_audit
 from support.command_line import listing, start_python
 from vecveil.audit.experiment import CELLS, CHECKPOINTS, Cell, Experiment, to_json
-from vecveil.audit.results import AuditResult, Estimate, Example
+from vecveil.audit.result import AuditResult
+from vecveil.audit.rows import Estimate, Example
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 PLAN: dict[str, Any] = {"veil": "c0ffee", "attacks": ("mlc",), "budgets": [{"value": 1.0}], "seeds": (0,)}

@@ -8,7 +8,7 @@ import pytest
 from support.veils import unit_vectors
 from vecveil.attacks import Recovery, Sample
 from vecveil.audit.metrics import Reading, mitigation, ratio, tradeoff_rate
-from vecveil.audit.results import Estimate
+from vecveil.audit.rows import Estimate
 from vecveil.concepts import SensitiveToken
 from vecveil.core.arrays import Vector
 from vecveil.core.errors import InvalidInputError

@@ -13,11 +13,16 @@ from support.mteb_tasks import SharedWordsSTS, loaded
 from support.tasks import DOCUMENTS, JUDGMENTS, PAIRS, QUERIES, TEXTS
 from vecveil.audit import tasks
 from vecveil.audit.tasks import build_task
+from vecveil.concepts import Span
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 from vecveil.core.registry import Registry
 from vecveil.testing.tasks import WordEncoder
 from vecveil.utility import Encoder, Neighbors, Retrieval, Sts, TaskScores
+from vecveil.utility.known_item import KnownItem
 from vecveil.utility.mteb import Mteb
+from vecveil.utility.queries import Queries as QueriesTask
+
+LONG = tuple(f"{one} {other}" for one, other in zip(TEXTS, TEXTS[7:] + TEXTS[:7], strict=True))
 
 
 @pytest.fixture
@@ -96,7 +101,7 @@ def test_retrieval_is_read_from_a_folder(folder: Path) -> None:
     assert isinstance(task, Retrieval)
     assert task.same_ids
     assert len(task.queries) == 3
-    assert task.label == "retrieval:topics[3 queries] (documents protected)"
+    assert task.label == "retrieval:topics[3 queries]"
     assert task.score(WordEncoder()).scores["ndcg@10"] > 0.9
 
 
@@ -175,3 +180,26 @@ def test_a_task_of_another_package_gets_its_target(monkeypatch: pytest.MonkeyPat
         build_task("foreign,strikt=true")
     with pytest.raises(InvalidInputError, match="'aimless' takes nothing after a colon, got 'here'"):
         build_task("aimless:here")
+
+
+def test_known_items_are_searched_in_the_texts_at_hand_with_what_is_private_in_them() -> None:
+    private = [(Span(0, 3, "X"),)] + [()] * (len(LONG) - 1)
+    task = build_task("known-item,words=3", texts=LONG, private=private)
+    assert task == KnownItem(texts=LONG, private=(((0, 3),), *((),) * (len(LONG) - 1)), words=3)
+
+
+def test_known_items_of_a_file_know_nothing_of_the_concept(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("\n".join(LONG), encoding="utf-8")
+    task = build_task(f"known-item:{tmp_path / 'notes.txt'}", texts=["other"], private=[()])
+    assert task == KnownItem(texts=LONG, source="notes.txt")
+
+
+def test_queries_of_a_file_are_asked_of_the_texts_at_hand(tmp_path: Path) -> None:
+    (tmp_path / "asked.txt").write_text("\n".join(QUERIES.values()), encoding="utf-8")
+    task = build_task(f"queries:{tmp_path / 'asked.txt'},hits=3", texts=TEXTS)
+    assert task == QueriesTask(texts=TEXTS, queries=tuple(QUERIES.values()), hits=3, source="asked.txt")
+
+
+def test_queries_need_a_file() -> None:
+    with pytest.raises(InvalidInputError, match="needs a FILE: write queries:FILE"):
+        build_task("queries", texts=TEXTS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.corpora import write_toy_place
+from support.corpora import TOY_EMBEDDER, write_toy_place
 from vecveil.cli.main import commands
 
 
@@ -21,7 +21,9 @@ def toy_place(work: Path) -> Path:
 def audited_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which an audit ran through, by the nearest neighbor alone; not to be changed."""
     place = tmp_path_factory.mktemp("audited")
-    options = "--out out --defense veil --releases 1 --noise-ratio 1 --concept concept.toml --examples 3"
+    plan = "--defense veil --attack nearest --task neighbors --blanks 0 --baseline none --noise-ratio 1"
+    options = f"--out out {plan} --concept concept.toml --examples 3"
+    options += f" --embedder {TOY_EMBEDDER}"
     with chdir(place):
         write_toy_place(place)
         commands(["audit", "a.veil", "notes.txt", *options.split()], standalone_mode=False)

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
 
-from support.audits import ATTACKS, DEFENSES, RATIOS, TASKS, made_audit
+from support.audits import DEFENSES, RATIOS, made_audit
 from support.command_line import CommandLine, check_refusal, listing
-from support.corpora import CITIES, ILLNESSES, TOY_CONCEPT, toml_of, toy_concept, toy_texts, write_vectors
+from support.corpora import CITIES, ILLNESSES, TOY_EMBEDDER, toml_of, toy_texts, write_vectors
 from support.veils import made_veil
-from vecveil.audit import RESULTS, AuditResult, Experiment
+from vecveil.audit import RESULTS, AuditResult, Experiment, Tolerance
 from vecveil.audit.attack_runner import AttackRunner
-from vecveil.cli.audit import attack_table, find_concept, verdict_lines
-from vecveil.concepts import Concept, annotated, entities, patterns, presidio, terms
-from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.audit.plan import ATTACKS, TASKS
+from vecveil.audit.result import HEADINGS
+from vecveil.cli.audit import overview_table, verdict_lines
+from vecveil.concepts import terms
 from vecveil.veil import Veil
 
 PRIVATE = ILLNESSES + CITIES
-AUDIT = ("audit", "a.veil", "notes.txt", "--out", "out", "--defense", "veil", "--releases", "1")
+EMBEDDER = ("--embedder", TOY_EMBEDDER)
+QUICK = ("--attack", "nearest", "--task", "neighbors", "--blanks", "0", "--baseline", "none", "--defense", "veil")
+AUDIT = ("audit", "a.veil", "notes.txt", "--out", "out", *QUICK, *EMBEDDER)
 BUDGET = ("--noise-ratio", "1")
 
 
 def test_an_audit_writes_results_tables_and_report(audited_once: Path) -> None:
     names = {path.name for path in (audited_once / "out").iterdir()}
     assert {"plan.json", "results.json", "examples.json", "report.html", "tables.md", "attacks.csv", "cells"} <= names
+    assert {"junit.xml", "audit.sarif", "exposure.csv", "exposure.json"} <= names
     result = Experiment(audited_once / "out").read(RESULTS, AuditResult)
     assert [row.setting.defense for row in result.attacks] == ["none", "veil"]
     assert {row.attack for row in result.attacks} == {"nearest"}
@@ -41,9 +47,9 @@ def test_the_same_command_goes_on_and_tells_the_verdict(run: CommandLine, audite
     outcome = run(*AUDIT, *BUDGET, "--examples", "3")
     assert outcome.code == 0, outcome.err
     assert listing(audited / "out" / "cells") == before
-    assert "veil, hard-concrete, noise 1: " in outcome.out
+    assert "private words read back: " in outcome.out
     assert "nearest" in outcome.out
-    assert "concept.toml, which fits the veil" in outcome.err
+    assert "Behind the veil the strongest attack (nearest) reads" in " ".join(outcome.out.split())
     assert "report written to out/report.html" in outcome.err
     assert not any(word in outcome.out + outcome.err for word in PRIVATE)
 
@@ -75,9 +81,9 @@ def test_budgets_are_what_was_asked_for(
     [plan] = plans
     assert [budget.asked for budget in plan.budgets] == asked
     assert plan.seeds == ((0, 1) if "--seed" in options else (0,))
-    assert plan.attacks == ("nearest", "averaging,releases=8")
-    assert plan.defenses == ("laplace", "purkayastha", "veil")
-    assert plan.tasks == ("neighbors",)
+    assert (plan.attacks, plan.tasks) == (ATTACKS, TASKS)
+    assert (plan.defenses, plan.baselines) == (("laplace", "veil"), ("remove",))
+    assert not plan.equal_search
 
 
 def _caught_plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -104,13 +110,15 @@ def test_the_budget_of_the_veil_is_audited_where_none_is_named(
 
 def test_options_reach_the_plan(run: CommandLine, toy_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plans = _caught_plans(monkeypatch)
-    options = "--attack mlc --attack averaging,releases=3 --task neighbors,queries=9 --baseline remove --judge mpnet"
-    more = "--tolerance 0.3 --examples 0 --defense none"
+    options = "--attack mlc --attack averaging,releases=3 --task neighbors,queries=9 --baseline none --judge mpnet"
+    more = "--tolerance 0.3 --tolerance blank=0.1 --examples 0 --defense none --queries asked.txt --blanks 9"
     run("audit", "a.veil", "notes.txt", "--out", "out", *options.split(), *more.split())
     [plan] = plans
-    assert plan.attacks == ("mlc", "averaging,releases=3", "nearest")
-    assert (plan.tasks, plan.baselines, plan.defenses) == (("neighbors,queries=9",), ("remove",), ())
-    assert (plan.judge, plan.tolerance, plan.examples) == ("mpnet", 0.3, 0)
+    assert plan.attacks == ("mlc", "averaging,releases=3")
+    assert plan.tasks == ("queries:asked.txt", "neighbors,queries=9")
+    assert (plan.baselines, plan.defenses, plan.blanks) == ((), (), 9)
+    assert (plan.judge, plan.examples) == ("mpnet", 0)
+    assert plan.tolerance == Tolerance(words=0.3, presence=0.3, blank=0.1)
 
 
 def test_noise_that_drowns_everything_is_warned_of(run: CommandLine, toy_place: Path) -> None:
@@ -130,7 +138,7 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "too little noise": (("--noise-ratio", "1e-7"), ("released in clear",)),
     "twice the same": (("--epsilon", "5", "5.0"), ("budgets of an audit must differ, got 'ε = 5' twice",)),
     "negative seed": (("--seed", "0", "-1"), ("seed must be", "-1")),
-    "tolerance": (("--tolerance", "20"), ("tolerance must lie between 0 and 1, got 20.0",)),
+    "tolerance": (("--tolerance", "20"), ("tolerance '20' must lie between 0 and 1, got 20.0",)),
     "attack": (("--attack", "mcl"), ("unknown attack 'mcl'; did you mean 'mlc'",)),
     "attack's setting": (("--attack", "mlc,epoch=2"), ("'epoch'; did you mean 'epochs'",)),
     "prior": (("--attack", "geia:nowhere"), ("there is no prior nowhere",)),
@@ -159,17 +167,18 @@ def test_bad_input_ends_in_one_line_and_leaves_nothing(run: CommandLine, toy_pla
     (toy_place / "empty" / "readme.txt").write_text("mine")
     options, named = REFUSALS[case]
     defense = () if case == "defense" else ("--defense", "veil")
+    quick = ("--attack", "nearest", "--task", "neighbors", "--blanks", "0")
     concept = () if "--concept" in options else ("--concept", "concept.toml")
     before = listing(toy_place)
-    outcome = run("audit", "a.veil", "notes.txt", "--out", "out", *defense, *concept, *options)
+    outcome = run("audit", "a.veil", "notes.txt", "--out", "out", *EMBEDDER, *quick, *defense, *concept, *options)
     check_refusal(outcome, *named, hidden=PRIVATE)
     assert listing(toy_place) == before
 
 
 def test_the_concept_must_be_known(run: CommandLine, toy_place: Path) -> None:
-    (toy_place / "concept.toml").unlink()
+    replace(Veil.load(toy_place / "a.veil"), concept=None).save(toy_place / "a.veil", overwrite=True)
     outcome = run(*AUDIT, *BUDGET)
-    check_refusal(outcome, "name what is private with --concept FILE", "no file beside the veil has a concept")
+    check_refusal(outcome, "this veil does not tell what is private: name the concept (--concept FILE")
 
 
 def test_too_few_texts_are_counted(run: CommandLine, toy_place: Path) -> None:
@@ -209,7 +218,8 @@ def test_a_concept_of_one_word_is_probed_only(run: CommandLine, toy_place: Path)
     (toy_place / "notes.txt").write_text("\n".join(notes))
     known = list(dict.fromkeys([*notes, *map(terms(ILLNESSES[0]).remove, notes)]))
     write_vectors(toy_place / "known.parquet", known)
-    outcome = run(*AUDIT, *BUDGET, "--concept", "one.toml")
+    probed = [part for part in AUDIT if part not in {"--attack", "nearest"}]
+    outcome = run(*probed, *BUDGET, "--concept", "one.toml")
     assert outcome.code == 0, outcome.err
     assert "Warning: the concept comes down to 1 sensitive word" in outcome.err
     result = Experiment(toy_place / "out").read(RESULTS, AuditResult)
@@ -236,126 +246,56 @@ def _printed(*shown: Any) -> list[str]:
     return written.getvalue().splitlines()
 
 
-def test_each_defense_is_a_line_with_every_attack_probe_and_task() -> None:
+def test_each_defense_is_a_line_and_guessing_the_last() -> None:
     result = made_audit()
-    lines = [line.split() for line in _printed(attack_table(result)) if line.strip()]
+    lines = [line.split() for line in _printed(overview_table(result)) if line.strip()]
     heading, rows = lines[0], [line for line in lines[1:] if line[0].strip("─")]
-    assert heading[:2] == ["defense", "budget"]
-    for name in (*ATTACKS, *TASKS, "linear", "mlp"):
-        assert name in heading
-    assert len(rows) == 1 + len(DEFENSES) * len(RATIOS)
-    # mlc's leakage comes first: 53 % without a defense.
-    assert rows[0][0] == "none"
-    assert rows[0][1] in {"52%", "53%", "54%"}
+    assert tuple(heading) == HEADINGS
+    assert len(rows) == 2 + len(DEFENSES) * len(RATIOS)
+    assert (rows[0][0], rows[-1][0]) == ("none", "guessing")
+
+
+def test_every_part_has_what_each_attack_says_below_it() -> None:
+    result = made_audit()
+    lines = _printed(*verdict_lines(result))
+    [own] = [verdict for verdict in result.verdicts if verdict.setting.own]
+    assert lines[0] == f"private words read back: {own.parts[0].outcome}"
+    assert [line.strip() for line in lines[1 : 1 + len(own.judgments)]] == [one.reason for one in own.judgments]
+    assert lines[-1] == result.sentence
 
 
 def test_several_seeds_are_told_apart() -> None:
-    one, several = made_audit(), made_audit(seeds=(0, 3))
-    assert not any("seed" in line for line in _printed(attack_table(one), *verdict_lines(one)))
-    lines = _printed(attack_table(several))
-    assert sum("noise 1, seed 3" in line for line in lines) == len(DEFENSES)
-    assert [line.split()[:3] for line in lines if "none" in line] == [["none", "seed", "0"], ["none", "seed", "3"]]
-    verdicts = _printed(*verdict_lines(several))
-    assert sum(line.startswith("veil, hard-concrete, noise 1, seed 3: ") for line in verdicts) == 1
-
-
-def test_every_verdict_has_its_reasons_below_it() -> None:
-    result = made_audit()
-    lines = _printed(*verdict_lines(result))
-    assert len(lines) == sum(1 + len(verdict.reasons) for verdict in result.verdicts)
-    for verdict in result.verdicts:
-        place = lines.index(f"{verdict.setting.label}, {verdict.setting.asked}: {verdict.outcome}")
-        assert [line.strip() for line in lines[place + 1 :]][: len(verdict.reasons)] == list(verdict.reasons)
+    verdicts = _printed(*verdict_lines(made_audit(seeds=(0, 3))))
+    assert [line for line in verdicts if line.startswith("private words read back, seed 3: ")]
 
 
 def test_an_audit_without_attacks_has_a_table_too() -> None:
     result = replace(made_audit(), attacks=(), verdicts=())
-    assert any("linear probe" in line for line in _printed(attack_table(result)))
-    assert list(verdict_lines(result)) == []
-
-
-def _veil_of(kept: Any) -> Veil:
-    veil = made_veil()
-    return replace(veil, provenance=replace(veil.provenance, concept=dict(kept)))
-
-
-def _find(work: Path, kept: Any, named: Path | None = None) -> Concept:
-    veil = _veil_of(kept)
-    veil.save(work / "a.veil", overwrite=True)
-    return find_concept(Veil.load(work / "a.veil"), Path("a.veil"), named)
-
-
-def test_the_named_file_is_taken_whatever_the_veil_keeps(work: Path) -> None:
-    (work / "any.toml").write_text(toml_of(("X", ["one", "two"])))
-    assert _find(work, {"kind": "terms", "terms": 1}, Path("any.toml")) == terms("one", "two", label="X")
-
-
-def test_a_named_file_that_is_not_there_is_an_error(work: Path) -> None:
-    (work / "concept.toml").write_text(TOY_CONCEPT)
-    with pytest.raises(ArtifactError, match=r"no concept file other\.toml"):
-        _find(work, toy_concept().summary(), Path("other.toml"))
+    assert any("laplace" in line for line in _printed(overview_table(result)))
 
 
 @pytest.mark.parametrize(
-    "concept",
-    [
-        toy_concept(),
-        terms(*ILLNESSES),
-        patterns(AGE=r"\d+ years"),
-        entities("PERSON", "GPE"),
-        presidio("PERSON"),
-        annotated("DISEASE"),
-        annotated(),
-    ],
+    ("fail_on", "ratio", "code"),
+    [((), "0.05", 0), (("--fail-on", "leak"), "0.05", 2), (("--fail-on", "inconclusive"), "0.05", 2)],
 )
-def test_a_veil_that_holds_its_concept_needs_no_file(work: Path, concept: Concept) -> None:
-    assert _find(work, concept.settings()) == concept
+def test_a_build_that_audits_a_leaking_index_stops(
+    run: CommandLine, toy_place: Path, fail_on: tuple[str, ...], ratio: str, code: int
+) -> None:
+    outcome = run(*AUDIT, "--noise-ratio", ratio, "--concept", "concept.toml", *fail_on)
+    assert outcome.code == code, outcome.err
+    suite = ElementTree.fromstring((toy_place / "out" / "junit.xml").read_text())  # noqa: S314
+    failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert "private words read back" in failed
+    assert suite.get("failures") == str(len(failed))
+    sarif = json.loads((toy_place / "out" / "audit.sarif").read_text())
+    levels = {one["ruleId"]: one["level"] for one in sarif["runs"][0]["results"]}
+    assert levels["words"] == "error"
 
 
-@pytest.mark.parametrize("concept", [entities("PERSON", "GPE"), presidio("PERSON", score=0.7)])
-def test_what_a_summary_tells_in_full_needs_no_file(work: Path, concept: Concept) -> None:
-    assert _find(work, concept.summary()) == concept
-
-
-def test_the_one_file_beside_the_veil_that_fits_is_taken(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (work / "concept.toml").write_text(TOY_CONCEPT)
-    (work / "smaller.toml").write_text(toml_of(("ILLNESS", ILLNESSES[:2]), ("CITY", CITIES)))
-    (work / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    (work / "broken.toml").write_text("[[part")
-    (work / "folder.toml").mkdir()
-    assert _find(work, toy_concept().summary()) == toy_concept()
-    said = capsys.readouterr()
-    assert "concept.toml, which fits the veil; name another with --concept" in said.err
-    assert said.out == ""
-    assert not any(word in said.err for word in ILLNESSES)
-
-
-def test_a_file_in_the_working_folder_is_found_too(work: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    (work / "concept.toml").write_text(TOY_CONCEPT)
-    elsewhere = tmp_path_factory.mktemp("veils")
-    veil = _veil_of(toy_concept().summary())
-    veil.save(elsewhere / "a.veil")
-    assert find_concept(veil, elsewhere / "a.veil", None) == toy_concept()
-
-
-def test_one_file_is_not_taken_for_two_on_a_roundabout_way(work: Path) -> None:
-    (work / "concept.toml").write_text(TOY_CONCEPT)
-    (work / "deep").mkdir()
-    veil = _veil_of(toy_concept().summary())
-    veil.save(work / "a.veil")
-    assert find_concept(veil, Path("deep/../a.veil"), None) == toy_concept()
-    assert find_concept(veil, Path(f"../{work.name}/a.veil"), None) == toy_concept()
-
-
-def test_two_files_that_fit_are_both_left(work: Path) -> None:
-    (work / "one.toml").write_text(TOY_CONCEPT)
-    (work / "two.toml").write_text(toml_of(("A", "abcd"), ("B", "ef")))
-    with pytest.raises(InvalidInputError, match=r"--concept FILE.*several files .* fit it \(one\.toml, two\.toml\)"):
-        _find(work, toy_concept().summary())
-
-
-@pytest.mark.parametrize("kept", [{"kind": "terms", "terms": 3}, {"kind": "annotated", "labels": 0}, {"kind": "odd"}])
-def test_without_a_file_that_fits_one_must_be_named(work: Path, kept: Any) -> None:
-    (work / "concept.toml").write_text(TOY_CONCEPT)
-    with pytest.raises(InvalidInputError, match=r"private with --concept FILE: .* no file beside the veil has"):
-        _find(work, kept)
+def test_what_can_not_be_told_stops_a_build_with_its_own_code(run: CommandLine, toy_place: Path) -> None:
+    # An attack in name only: it reads nothing out of unprotected vectors.
+    useless = ("--attack", "mlc,epochs=1,hidden=[2],threshold=0.99", "--noise-ratio", "1", "--concept", "concept.toml")
+    command = [part for part in AUDIT if part not in {"--attack", "nearest"}]
+    tolerant = ("--tolerance", "presence=0.99")
+    assert run(*command, *useless, *tolerant, "--fail-on", "leak").code == 0
+    assert run(*command, *useless, *tolerant, "--fail-on", "inconclusive").code == 3

@@ -109,16 +109,19 @@ def test_every_problem_is_told_and_ends_in_exit_code_1(run: CommandLine, place: 
     run("ledger", "limit", "3", "--ledger", place)
     outcome = run("ledger", "check", "--ledger", place)
     assert outcome.code == 1
-    first, second = outcome.out.splitlines()
+    first, second, third = outcome.out.splitlines()
+    assert third.startswith("problem: the chain breaks")
     assert first.startswith(f"problem: run {RUN} has 2 rows on record")
     assert (
         second == "problem: records over the limit of 3 nats per unit of Euclidean distance: 1; the highest has spent 4"
     )
 
 
-def _protected(path: Path, *, rows: int = 3, **label: str) -> Path:
+def _protected(place: str, path: Path, *, rows: int = 3, **label: str) -> Path:
     """Write a protected file as `vecveil protect` does."""
-    text = json.dumps({"vecveil": "1", "veil": "a1" * 32, "run": RUN, "ledger": "recorded", **label})
+    with open_ledger(place) as ledger:
+        known = {"vecveil": "1", "veil": "a1" * 32, "run": RUN, "ledger": ledger.id, "ledger_head": ledger.head}
+    text = json.dumps({**known, **label})
     if path.suffix == ".npy":
         np.save(path, np.ones((rows, 2)))
         path.with_name(f"{path.name}.json").write_text(text, encoding="utf-8")
@@ -130,7 +133,7 @@ def _protected(path: Path, *, rows: int = 3, **label: str) -> Path:
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.npy"])
 def test_an_output_with_as_many_rows_as_are_recorded_passes(run: CommandLine, place: str, name: str) -> None:
-    outcome = run("ledger", "check", "--ledger", place, "--output", _protected(Path(name)))
+    outcome = run("ledger", "check", "--ledger", place, "--output", _protected(place, Path(name)))
     assert outcome.code == 0, outcome
     assert "1 file" in outcome.out
 
@@ -144,12 +147,14 @@ def test_an_output_with_as_many_rows_as_are_recorded_passes(run: CommandLine, pl
         ({"run": "f" * 32}, "which is not in this ledger"),
         ({"ledger": "none"}, "was made without a ledger: none of its 3 rows is on record"),
         ({"veil": "c3" * 32}, "another veil"),
+        ({"ledger_head": "0" * 64}, "a head that this ledger does not know"),
+        ({"ledger_head": "none"}, "a head that this ledger does not know"),
     ],
 )
 def test_an_output_that_disagrees_is_told(
     run: CommandLine, place: str, name: str, changes: dict[str, Any], said: str
 ) -> None:
-    good, bad = _protected(Path(f"good-{name}")), _protected(Path(name), **changes)
+    good, bad = _protected(place, Path(f"good-{name}")), _protected(place, Path(name), **changes)
     outcome = run("ledger", "check", "--ledger", place, "--output", good, "--output", bad)
     assert outcome.code == 1
     (line,) = outcome.out.splitlines()

@@ -32,7 +32,9 @@ def place(work: Path, guard: Guard) -> LancePlace:
 BASE = ("migrate", "lancedb:store", "notes", "a.veil", "--key", "a.key")
 
 
-def test_a_shadow_is_made_compared_and_swapped_when_told_to(run: CommandLine, place: LancePlace) -> None:
+def test_a_shadow_is_made_compared_and_swapped_when_told_to(
+    run: CommandLine, place: LancePlace, model_folder: Path
+) -> None:
     clean = place.rows("notes")
     made = run(*BASE)
     assert made.code == 0, made.err
@@ -42,7 +44,7 @@ def test_a_shadow_is_made_compared_and_swapped_when_told_to(run: CommandLine, pl
     assert "next: compare with --queries FILE, or swap with --swap" in made.err
     assert "noise-to-signal" in made.err
     assert "under which assumptions: vecveil guarantee" in made.err
-    compared = run(*BASE, "--queries", "queries.txt", "--k", 3)
+    compared = run(*BASE, "--queries", "queries.txt", "--k", 3, "--embedder", model_folder)
     assert f"({ROWS} of them by an earlier run)" in compared.err
     assert compared.out.startswith("recall@3 ")
     assert "over 2 queries" in compared.out

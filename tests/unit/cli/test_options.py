@@ -118,7 +118,7 @@ def test_a_setting_without_a_name_or_a_value_is_refused(text: str) -> None:
 def test_releases_are_on_record_unless_told_otherwise() -> None:
     assert choose_ledger(None, no_ledger=False) == "default"
     assert choose_ledger("book.sqlite", no_ledger=False) == "book.sqlite"
-    assert choose_ledger(None, no_ledger=True) is None
+    assert choose_ledger(None, no_ledger=True) == "none"
 
 
 def test_a_ledger_and_none_contradict_each_other_and_no_password_is_shown() -> None:

@@ -48,12 +48,12 @@ def test_the_same_record_gets_the_same_bytes_in_any_batch_order_and_format(run: 
 
 
 def test_texts_too_whatever_the_batch(
-    run: CommandLine, work: Path, learned_folder: Path, private_texts: list[str]
+    run: CommandLine, work: Path, learned_folder: Path, model_folder: Path, private_texts: list[str]
 ) -> None:
     (work / "notes.txt").write_text("\n".join(private_texts))
     run("key", "new", "a.key")
     for size in (1, 5, 100):
-        options = ("--noise-ratio", "1", "--key", "a.key", "--batch-rows", size)
+        options = ("--noise-ratio", "1", "--key", "a.key", "--batch-rows", size, "--embedder", model_folder)
         outcome = run("protect", learned_folder, "notes.txt", f"{size}.npy", *options)
         assert outcome.code == 0, outcome.err
     assert np.load("1.npy").tobytes() == np.load("5.npy").tobytes() == np.load("100.npy").tobytes()

@@ -39,8 +39,9 @@ def started(work: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_options_reach_guard_and_gateway(run: CommandLine, started: dict[str, Any]) -> None:
     options = "--key a.key --grid int8 --noise-ratio 0.5 --ledger book.sqlite --host localhost --port 0"
-    limits = "--timeout 7 --max-body 2 --max-held 3 --tokens p50k_base --upstream-model m --upstream-key-env MY_KEY"
-    outcome = run(*SERVE, *options.split(), *limits.split())
+    limits = "--timeout 7 --max-body 2 --max-held 4 --tokens p50k_base --upstream-model m --upstream-key-env MY_KEY"
+    fair = "--max-text 9 --texts-per-minute 8 --metrics-clients"
+    outcome = run(*SERVE, *options.split(), *limits.split(), *fair.split())
     assert outcome.code == 0, outcome.err
     assert (started["host"], started["port"]) == ("localhost", 0)
     guard, settings = started["guard"], started["settings"]
@@ -48,7 +49,8 @@ def test_options_reach_guard_and_gateway(run: CommandLine, started: dict[str, An
     assert (str(guard.key), guard.grid, guard.ledger) == ("a.key", "int8", "book.sqlite")
     assert (settings.upstream, settings.upstream_model, settings.upstream_key_env) == (UPSTREAM[1], "m", "MY_KEY")
     assert (settings.timeout, settings.encoding) == (7.0, "p50k_base")
-    assert (settings.body_bytes, settings.held_bytes) == (2 * 2**20, 3 * 2**20)
+    assert (settings.body_bytes, settings.held_bytes) == (2 * 2**20, 4 * 2**20)
+    assert (settings.text_characters, settings.texts_per_minute, settings.metrics_clients) == (9, 8.0, True)
 
 
 def test_what_is_promised_and_that_everybody_may_ask_is_said_at_the_start(
@@ -74,7 +76,7 @@ def test_a_key_is_made_at_the_first_start_and_used_again(run: CommandLine, start
 
 def test_fresh_noise_takes_no_key(run: CommandLine, started: dict[str, Any], work: Path) -> None:
     assert run(*SERVE, "--fresh-noise", "--no-ledger").code == 0
-    assert (started["guard"].key, started["guard"].ledger) == (None, None)
+    assert (started["guard"].key, started["guard"].release.ledger) == (None, None)
     assert not (work / "data").exists()
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from vecveil.concepts import Concept, Passage, Span, annotated, terms
 from vecveil.concepts.passage import passages
-from vecveil.concepts.rewriting import build_rewriter, substitute
+from vecveil.concepts.removal import rewrite_spans
+from vecveil.concepts.rewriting import build_rewriter, take_over_capital
 from vecveil.core.errors import InvalidInputError, UnknownNameError
 
 T = TypeVar("T")
@@ -58,9 +59,10 @@ def test_names_and_settings_are_checked_at_birth(name: str, choices: dict[str, A
         build_rewriter(name, choices)
 
 
-def test_a_substitute_takes_over_the_capital() -> None:
-    assert substitute("Gout hurts", [Span(0, 4, "X")], lambda *_: "tea") == "Tea hurts"
-    assert substitute("a b c", [Span(4, 5, "Y"), Span(0, 1, "X")], lambda old, label: old + label) == "aX b cY"
+def test_a_substitute_may_take_over_the_capital() -> None:
+    assert rewrite_spans("Gout hurts", [Span(0, 4, "X")], take_over_capital(lambda *_: "tea")) == "Tea hurts"
+    assert rewrite_spans("Gout hurts", [Span(0, 4, "X")], lambda *_: "tea") == "tea hurts"
+    assert rewrite_spans("a b c", [Span(4, 5, "Y"), Span(0, 1, "X")], lambda old, label: old + label) == "aX b cY"
 
 
 def test_progress_hears_of_every_text() -> None:

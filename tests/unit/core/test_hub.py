@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.hub import Snapshot, find_snapshot
@@ -41,14 +41,17 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """A hub that knows one model; the files that it holds can be added."""
     files: list[str] = []
 
-    def download(name: str, file: str, *, revision: str | None, cache_dir: str | None) -> str:
+    def download(name: str, *, revision: str | None, cache_dir: str | None, ignore_patterns: list[str]) -> str:
         del name, revision, cache_dir
-        if file not in files:
-            raise EntryNotFoundError("no such file")
-        return str(tmp_path / "snapshots" / COMMIT / file)
+        assert "*pytorch_model*" in ignore_patterns
+        folder = tmp_path / "snapshots" / COMMIT
+        folder.mkdir(parents=True)
+        for file in files:
+            (folder / file).touch()
+        return str(folder)
 
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: None)
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     return files
 
 
@@ -64,9 +67,9 @@ def cache(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("file", ["modules.json", "config.json"])
-def test_a_model_of_the_hub_is_known_by_its_commit(hub: list[str], file: str) -> None:
+def test_a_model_of_the_hub_is_fetched_at_one_commit(hub: list[str], tmp_path: Path, file: str) -> None:
     hub.append(file)
-    assert find_snapshot("acme/tiny", None) == Snapshot(source="acme/tiny", commit=COMMIT, revision=COMMIT)
+    assert find_snapshot("acme/tiny", None) == Snapshot(tmp_path / "snapshots" / COMMIT, COMMIT)
 
 
 def test_a_repository_that_holds_no_model_is_refused(hub: list[str]) -> None:
@@ -81,7 +84,7 @@ def test_a_local_copy_serves_while_the_hub_is_away(
     away(ConnectionError("no network"))
     folder = cache / "models--acme--tiny" / "snapshots" / COMMIT
     found = find_snapshot("acme/tiny", revision, cache=str(cache))
-    assert found == Snapshot(source=str(folder), commit=COMMIT, revision=None)
+    assert found == Snapshot(folder, COMMIT)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_veil_for_torch_is_not_for_openvino(tiny_model: Path) -> None:
 
 
 def test_packaged_models_take_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vecveil.embedders.packaged.find_spec", lambda _: True)
+    monkeypatch.setattr("vecveil.embedders.packaged.find_package", lambda _: Path())
     embedder: Any = resolve_embedder("openvino:minilm")
     assert (embedder.model, embedder.backend) == ("all-MiniLM-L6-v2", "openvino")
 

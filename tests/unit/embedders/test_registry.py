@@ -25,6 +25,7 @@ from vecveil.embedders import (
     resolve_embedder,
 )
 from vecveil.embedders.packaged import minilm, mpnet
+from vecveil.embedders.registry import stays_here
 
 
 @pytest.mark.parametrize("name", sorted(EMBEDDERS.builtin))
@@ -67,10 +68,20 @@ def test_a_service_may_carry_an_address() -> None:
     assert resolve_embedder("openai:toy@https://host/v1") == OpenAIEmbedder("toy", base_url="https://host/v1")
 
 
+@pytest.mark.parametrize("spec", ["minilm", "openvino:mpnet", "acme/tiny@v1", "precomputed:a.parquet@b"])
+def test_models_on_this_machine_or_of_the_hub_send_no_text(spec: str) -> None:
+    assert stays_here(spec)
+
+
+@pytest.mark.parametrize("spec", ["openai:toy", "openai:toy@https://host/v1", "openvino:openai:toy", "mine:any", ""])
+def test_services_and_what_nobody_knows_may_send_texts(spec: str) -> None:
+    assert not stays_here(spec)
+
+
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Packaged models are installed, as far as anyone can tell without their weights."""
-    monkeypatch.setattr("vecveil.embedders.packaged.find_spec", lambda _: True)
+    monkeypatch.setattr("vecveil.embedders.packaged.find_package", lambda _: Path())
     monkeypatch.setattr("vecveil.embedders.packaged._is_installed", lambda _: True)
 
 
@@ -90,7 +101,7 @@ def test_packaged_models_go_by_the_names_that_are_printed_too(prefix: str) -> No
 
 @pytest.mark.parametrize("prefix", ["", "sentence-transformers/"])
 def test_without_their_packages_these_names_are_the_hubs(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vecveil.embedders.packaged.find_spec", lambda _: None)
+    monkeypatch.setattr("vecveil.embedders.packaged.find_package", lambda _: None)
     monkeypatch.setattr("vecveil.embedders.packaged._is_installed", lambda _: False)
     for name in (f"{prefix}all-MiniLM-L6-v2", f"{prefix}all-mpnet-base-v2"):
         assert resolve_embedder(name) == SentenceTransformersEmbedder(name)

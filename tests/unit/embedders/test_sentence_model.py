@@ -13,7 +13,7 @@ from vecveil.embedders.sentence_model import SentenceModel, load_sentence_model
 
 
 def _load(folder: Path, version: str) -> SentenceModel:
-    return load_sentence_model(str(folder), name=folder.name, version=version, commit=None, device="cpu")
+    return load_sentence_model(folder, name=folder.name, version=version, device="cpu")
 
 
 def test_a_model_is_loaded_once_even_by_threads_that_ask_at_once(tiny_model: Path) -> None:

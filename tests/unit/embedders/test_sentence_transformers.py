@@ -10,8 +10,8 @@ from sentence_transformers import SentenceTransformer
 
 from support.tiny_model import write_tiny_model
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.model_folders import digest_folder
 from vecveil.embedders import SentenceTransformersEmbedder
-from vecveil.embedders.sentence_model import digest_folder
 from vecveil.embedders.sentence_transformers import from_spec
 
 
@@ -27,42 +27,6 @@ def test_a_copy_elsewhere_has_the_same_fingerprint(tiny_model: Path, tmp_path: P
     copy = shutil.copytree(tiny_model, tmp_path / "tiny")
     here, there = SentenceTransformersEmbedder(str(tiny_model)), SentenceTransformersEmbedder(str(copy))
     assert here.fingerprint == there.fingerprint
-
-
-def test_hidden_files_and_readmes_do_not_count(tiny_model: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copytree(tiny_model, tmp_path / "tiny"))
-    (copy / "README.md").write_text("new")
-    (copy / ".gitattributes").write_text("new")
-    (copy / ".git").mkdir()
-    (copy / ".git" / "config").write_text("new")
-    assert digest_folder(copy) == digest_folder(tiny_model)
-
-
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "1_Pooling/config.json"])
-def test_every_other_file_counts(tiny_model: Path, tmp_path: Path, name: str) -> None:
-    copy = Path(shutil.copytree(tiny_model, tmp_path / "tiny"))
-    content = (copy / name).read_bytes()
-    (copy / name).write_bytes(content + b" ")
-    assert digest_folder(copy) != digest_folder(tiny_model)
-
-
-def test_weights_for_other_engines_do_not_count(tiny_model: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copytree(tiny_model, tmp_path / "tiny"))
-    (copy / "onnx").mkdir()
-    (copy / "onnx" / "model.onnx").write_text("new")
-    assert digest_folder(copy) == digest_folder(tiny_model)
-
-
-def test_a_file_is_read_for_its_digest_once(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = digest_folder(tiny_model)
-    monkeypatch.setattr("vecveil.embedders.sentence_model.file_digest", lambda path: pytest.fail(f"read {path}"))
-    assert digest_folder(tiny_model) == first
-
-
-def test_a_renamed_file_counts(tiny_model: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copytree(tiny_model, tmp_path / "tiny"))
-    (copy / "tokenizer.json").rename(copy / "tokenizer2.json")
-    assert digest_folder(copy) != digest_folder(tiny_model)
 
 
 def test_a_model_without_a_last_normalizing_step_is_not_called_normalized(tmp_path: Path) -> None:

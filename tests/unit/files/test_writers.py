@@ -25,7 +25,7 @@ def test_batches_are_written_in_order(tmp_path: Path, npy: bool) -> None:
     whole = BackgroundWriter(path, SCHEMA, npy=npy)
     whole.write(BATCHES[:2])
     whole.write(BATCHES[2:])
-    whole.close()
+    whole.close({})
     written = np.load(path) if npy else np.array(pq.read_table(path)["vector"].to_pylist(), dtype=np.float32)
     np.testing.assert_array_equal(written, VECTORS)
     if not npy:
@@ -36,7 +36,7 @@ def test_numbers_of_vectors_are_not_looked_up_and_others_are(tmp_path: Path) -> 
     batch = pa.record_batch({"ward": ["north", "north"], "vector": to_vector_column(VECTORS[:2])})
     whole = BackgroundWriter(tmp_path / "whole", batch.schema, npy=False)
     whole.write([batch])
-    whole.close()
+    whole.close({})
     group = pq.ParquetFile(tmp_path / "whole").metadata.row_group(0)
     assert "RLE_DICTIONARY" in group.column(0).encodings
     assert "RLE_DICTIONARY" not in group.column(1).encodings

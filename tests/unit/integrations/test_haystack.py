@@ -12,6 +12,7 @@ from vecveil.integrations.haystack import VeiledDocumentEmbedder, VeiledTextEmbe
 from vecveil.veil import Guard
 
 
+@pytest.mark.filterwarnings("ignore:the ledger knows")
 def test_a_pipeline_finds_what_was_put_in(guard: Guard) -> None:
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     store.write_documents(VeiledDocumentEmbedder(guard).run([Document(content=text) for text in TEXTS])["documents"])

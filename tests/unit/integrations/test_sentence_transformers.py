@@ -31,6 +31,7 @@ def test_every_way_to_encode_gives_protected_vectors(model: SentenceTransformer,
         assert (np.linalg.norm(found - clean, axis=1) > 1e-4).all()
 
 
+@pytest.mark.filterwarnings("ignore:the ledger knows")
 def test_they_are_what_the_veil_makes_of_the_clean_ones(model: SentenceTransformer, guard: Guard) -> None:
     assert np.allclose(
         veil_model(guard, model).encode(TEXTS[:1]), guard.protect_embedded(TEXTS[:1], model.encode(TEXTS[:1]))

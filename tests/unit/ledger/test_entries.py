@@ -39,6 +39,6 @@ def test_a_release_names_the_distance_of_its_epsilon() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"cost": 1.0}, {"epsilon": 1.0}, {"distance": "Euclidean distance"}])
-def test_a_shape_claims_no_bound(changes: dict[str, object]) -> None:
-    with pytest.raises(InvalidInputError, match="nobody has bounded"):
+def test_a_shape_has_no_cost_and_an_epsilon_only_with_what_it_is_of(changes: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError, match="a shape has no cost"):
         replace(shape_charge(), **changes)

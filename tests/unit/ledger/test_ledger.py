@@ -298,14 +298,16 @@ def test_rows_that_were_taken_out_are_missed(
     filled: Ledger, ledger_place: str, charge: Charge, statement: str, said: str
 ) -> None:
     tamper(ledger_place, statement)
-    (problem,) = filled.problems()
+    problem, chain = filled.problems()
+    assert chain.startswith("the chain breaks at link 1")
     assert charge.run in problem
     assert said in problem
 
 
 def test_a_run_that_was_taken_out_is_missed(filled: Ledger, ledger_place: str) -> None:
     tamper(ledger_place, "DELETE FROM runs")
-    (problem,) = filled.problems()
+    problem, chain = filled.problems()
+    assert chain.startswith("the chain breaks at link 1")
     assert problem == "releases that belong to a run that is not on record: 10"
 
 

@@ -51,7 +51,7 @@ def test_a_ledger_keeps_its_name_and_its_salt(session: SqliteSession) -> None:
 
 def test_staged_rows_are_seen_by_one_session_only(session: SqliteSession) -> None:
     session.clear()
-    session.stage(0, [b"r" * 16], [b"t" * 16])
+    session.stage([(0, b"r" * 16, b"t" * 16, b"v" * 16, 0)])
     with closing(session.reopen()) as other:
         other.open_ledger(create=False)
         other.clear()

@@ -35,6 +35,7 @@ def test_a_single_query_has_no_error() -> None:
     assert str(found) == "recall@1 1.000 for a single query"
 
 
+@pytest.mark.filterwarnings("ignore:the ledger knows")
 def test_a_shadow_with_hardly_any_noise_finds_the_same(filled: Place, guard: Guard, vectors: Embeddings) -> None:
     quiet = replace(guard, epsilon=1e5)
     with filled.opened() as store:

@@ -62,6 +62,7 @@ def test_what_the_ledger_would_refuse_is_known_before_anything_is_recorded(guard
         assert ledger.totals().releases == 0
 
 
+@pytest.mark.filterwarnings("ignore:the ledger knows")
 def test_queries_are_texts_or_vectors_and_recorded_like_any_others(guard: Guard) -> None:
     texts = ["rain again", "a cold day"]
     clean, protected = protect_queries(guard, texts, progress=silent)

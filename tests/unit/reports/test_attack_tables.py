@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from support.audits import UNDEFENDED, made_audit
-from vecveil.audit.results import AuditResult
+from vecveil.audit.result import AuditResult
 from vecveil.reports.attack_tables import matrix, probes_matrix
 from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import Summary

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from support.audits import UNDEFENDED, VEIL, setting
-from vecveil.audit.results import Setting
+from vecveil.audit.rows import Setting
 from vecveil.reports.conditions import Condition, sort_conditions
 
 

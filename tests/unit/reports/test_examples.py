@@ -6,7 +6,7 @@ import pytest
 
 from support.audit_examples import made_examples
 from support.audits import UNDEFENDED, VEIL, setting
-from vecveil.audit.results import Reconstruction
+from vecveil.audit.rows import Reconstruction
 from vecveil.reports.conditions import Condition, sort_conditions
 from vecveil.reports.examples import example_data, mark_spans, mark_words
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, FrontierResult, FrontierRow
+from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, FrontierPoint, FrontierResult, FrontierRow
 from vecveil.reports.frontier import cells_table, frontier_table, write_frontier
 from vecveil.reports.table import Table
 
@@ -23,16 +23,31 @@ def _row(contender: str, level: float, attack: str, leakage: float, seed: int) -
         contender=contender,
         level=level,
         seed=seed,
-        directions=4 if contender == "canonical" else 0,
-        noise_ratio=0.0 if level == 1.0 else 0.5,
-        epsilon=None if level == 1.0 else 20.0,
-        utility=level,
         attack=attack,
+        words=leakage,
+        guess=leakage / 10,
         leakage=leakage,
         chance=leakage / 10,
         top_one=leakage,
         auc=0.5 + leakage / 2,
         seconds=1.0,
+    )
+
+
+def _point(contender: str, level: float, seed: int) -> FrontierPoint:
+    return FrontierPoint(
+        contender=contender,
+        level=level,
+        seed=seed,
+        directions=4 if contender == "canonical" else 0,
+        noise_ratio=0.0 if level == 1.0 else 0.5,
+        epsilon=None if level == 1.0 else 20.0,
+        utility=level,
+        search=level,
+        unnamed=level,
+        reranked=1.0,
+        blank=0.3,
+        blank_chance=0.1,
     )
 
 
@@ -56,6 +71,7 @@ def result() -> FrontierResult:
         embedder={"model": "words"},
         versions={"vecveil": "0.1.0"},
         choices=(),
+        points=tuple(_point(contender, level, seed) for contender, level in LEAKAGE for seed in (0, 1)),
         rows=tuple(rows),
     )
 
@@ -96,7 +112,7 @@ def test_each_attack_is_held_against_context_and_plain_noise(result: FrontierRes
 
 
 def test_plain_noise_that_leaks_nothing_is_no_measure(result: FrontierResult) -> None:
-    rows = tuple(replace(row, leakage=row.chance) if row.contender == "uniform" else row for row in result.rows)
+    rows = tuple(replace(row, words=row.guess) if row.contender == "uniform" else row for row in result.rows)
     silent = replace(result, rows=rows)
     assert _lines(frontier_table(silent))["90%", "canonical", "nearest"]["against_laplace"] is None
     assert _lines(cells_table(silent))["90%", "canonical", "mlc"]["over_uniform"] is None

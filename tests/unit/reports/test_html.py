@@ -14,7 +14,7 @@ import pytest
 
 from support.audit_examples import HOSTILE, hostile_example, made_examples
 from support.audits import made_audit
-from vecveil.audit.results import AuditResult
+from vecveil.audit.result import AuditResult
 from vecveil.core.errors import MissingExtraError
 from vecveil.reports import render_report, write_report
 from vecveil.reports.html import fact_lines
@@ -25,6 +25,7 @@ SECTIONS = [
     "category",
     "confidence",
     "attacks",
+    "blank",
     "control",
     "probes",
     "examples",
@@ -96,9 +97,8 @@ def test_the_policy_allows_the_pages_own_script_and_style_alone(page: Page) -> N
 
 
 def test_verdicts_and_reasons_are_in_words(page: Page, result: AuditResult) -> None:
-    assert "Pass at 1 of 5 budgets, fail at 3, inconclusive at 1" in page.text
+    assert result.sentence in page.text
     for verdict in result.verdicts:
-        assert all(reason in page.text for reason in verdict.reasons)
         assert all(judgment.reason in page.text for judgment in verdict.judgments)
 
 

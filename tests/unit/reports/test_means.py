@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from support.audits import UNDEFENDED, attack_row, estimate, probe_row
-from vecveil.audit.results import Estimate
+from vecveil.audit.rows import Estimate
 from vecveil.reports.means import mean_and_range, mean_attack, mean_estimate, mean_present, mean_probe
 
 
-def test_an_interval_covers_those_of_all_seeds() -> None:
+def test_intervals_over_texts_are_averaged_over_seeds() -> None:
     found = mean_estimate([estimate(0.2, 0.1), estimate(0.4, 0.05)])
-    assert (found.value, found.low, found.high) == pytest.approx((0.3, 0.1, 0.45))
+    assert (found.value, found.low, found.high) == pytest.approx((0.3, 0.225, 0.375))
 
 
 def test_seeds_without_a_value_are_left_out() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from support.audits import UNDEFENDED, attack_row
-from vecveil.audit.results import AttackRow
+from vecveil.audit.rows import AttackRow
 from vecveil.reports.names import attack_names, task_names
 
 

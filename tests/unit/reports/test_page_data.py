@@ -7,7 +7,7 @@ import pytest
 
 from support.audit_examples import HOSTILE, hostile_example, made_examples
 from support.audits import made_audit
-from vecveil.audit.results import AuditResult
+from vecveil.audit.result import AuditResult
 from vecveil.reports.page_data import page_data, script_json
 from vecveil.reports.summary import Summary
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from support.audits import UNDEFENDED, VEIL, made_audit, setting, task_row
-from vecveil.audit.results import AuditResult
+from vecveil.audit.result import AuditResult
 from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import Summary
 

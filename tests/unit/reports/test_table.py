@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from vecveil.audit.results import Estimate
+from vecveil.audit.rows import Estimate
 from vecveil.reports.table import Column, Table, TableCell, count, number, share, significant, words
 
 ESTIMATE = Estimate(value=0.531, low=0.5, high=0.5625)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.audits import made_audit
-from vecveil.audit.results import AuditResult
+from vecveil.audit.result import AuditResult
 from vecveil.core.errors import ArtifactError
 from vecveil.reports import write_tables
 from vecveil.reports.tables import tables
@@ -31,7 +31,8 @@ def lines(folder: Path, name: str) -> list[dict[str, str]]:
 
 
 def test_there_is_a_file_for_each_table_and_nothing_half_written(folder: Path) -> None:
-    names = ["verdicts", "budgets", "attacks", "categories", "probes", "tasks", "scores", "trade-offs"]
+    names = ["overview", "verdicts", "exposed", "budgets", "attacks", "categories", "blanks", "probes"]
+    names += ["tasks", "scores", "trade-offs"]
     assert sorted(path.name for path in folder.iterdir()) == sorted(["tables.md", *(f"{name}.csv" for name in names)])
 
 

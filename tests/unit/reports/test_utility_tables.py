@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from support.audits import UNDEFENDED, VEIL, attack_row, made_audit, setting, task_row
-from vecveil.audit.results import AuditResult
+from vecveil.audit.result import AuditResult
 from vecveil.reports.summary import Summary
 from vecveil.reports.table import Table
 from vecveil.reports.utility_tables import scores_table, tasks_table, trade_offs_table

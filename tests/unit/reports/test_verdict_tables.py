@@ -2,35 +2,68 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from support.audit_verdicts import blind
+from support.audit_verdicts import blind, made_verdict
 from support.audits import made_audit
-from vecveil.reports.combined_verdict import combine_verdicts
 from vecveil.reports.summary import Summary
-from vecveil.reports.verdict_tables import control_table, judgments_table
+from vecveil.reports.verdict_tables import (
+    control_table,
+    exposures_table,
+    overview_table,
+    part_summaries,
+    verdicts_table,
+)
 
 
 def test_an_attack_without_a_positive_control_proves_nothing() -> None:
     result = made_audit()
-    verdict = replace(result.verdicts[0], judgments=(blind("geia"), *result.verdicts[0].judgments))
-    weak = replace(result, verdicts=(verdict,))
+    first = result.verdicts[0]
+    weak = replace(result, verdicts=(made_verdict(first.setting, (blind("geia"), *first.judgments)),))
     says = {row[0].text: row[1].text for row in control_table(weak, Summary.from_result(weak)).rows}
     assert says["geia"] == "proves nothing"
     assert says["mlc"] == "means something"
 
 
 def test_every_attack_has_its_say() -> None:
-    verdict = made_audit().verdicts[3]
-    rows = judgments_table(
-        *combine_verdicts([replace(verdict, judgments=(blind("geia"), *verdict.judgments[:1]))])
+    result = made_audit()
+    verdict = result.verdicts[3]
+    rows = verdicts_table(
+        replace(result, verdicts=(made_verdict(verdict.setting, (blind("geia"), verdict.judgments[0])),))
     ).rows
-    assert [[cell.text for cell in row[:3]] for row in rows] == [
+    kept = verdict.judgments[0].retained
+    assert kept is not None
+    assert [[cell.text for cell in row[5:8]] for row in rows[1:]] == [
         ["geia", "inconclusive", "–"],
-        ["mlc", "pass", f"{100 * verdict.judgments[0].retained.value:.1f}%"],
+        ["mlc", "pass", f"{100 * kept.value:.1f}%"],
     ]
 
 
-def test_with_several_seeds_each_says_which_it_is() -> None:
-    first, *_ = combine_verdicts(made_audit(seeds=(3, 8)).verdicts)
-    table = judgments_table(first)
-    assert [column.key for column in table.columns[:2]] == ["seed", "attack"]
-    assert [row[0].text for row in table.rows] == ["3"] * 5 + ["8"] * 5
+def test_a_part_is_summed_up_by_the_attack_that_comes_nearest_to_a_fail() -> None:
+    result = made_audit()
+    [part] = part_summaries(result)
+    [own] = [verdict for verdict in result.verdicts if verdict.setting.own]
+    assert (part.name, part.outcome) == ("private words read back", own.outcome)
+    assert part.strongest == max(own.judgments, key=lambda one: one.retained.value if one.retained else -1)
+    assert part.reasons == own.reasons
+
+
+def test_with_several_seeds_the_worst_decides_and_says_which_it_is() -> None:
+    result = made_audit(seeds=(3, 8))
+    own = [verdict for verdict in result.verdicts if verdict.setting.own]
+    failing = replace(own[1], parts=(replace(own[1].parts[0], outcome="fail"),))
+    [part] = part_summaries(replace(result, verdicts=(own[0], failing)))
+    assert part.outcome == "fail"
+    [part] = part_summaries(result)
+    assert all(reason.startswith(("seed 3: ", "seed 8: ")) for reason in part.reasons)
+
+
+def test_the_overview_has_a_row_for_each_defense_and_what_guessing_gives() -> None:
+    result = made_audit()
+    table = overview_table(result)
+    assert [row[0].text for row in table.rows] == [row.defense for row in result.overview]
+    assert table.rows[0][1].text == "100 %"
+    assert table.rows[-1][1].text == "–"
+
+
+def test_exposed_records_are_named_by_their_ids() -> None:
+    rows = exposures_table(made_audit()).rows
+    assert [row[0].text for row in rows] == [f"note {number}" for number in range(10)]

@@ -36,7 +36,7 @@ def test_a_split_of_the_queries_are_the_texts(data: Path) -> None:
 def test_a_quick_look_limits_the_tasks(data: Path) -> None:
     sizes = Sizes(pairs=30, queries=4, documents=20)
     assert str(DATASETS["sts12"].task(data, sizes)).endswith("sts12.parquet,split=test,pairs=30")
-    assert str(DATASETS["fiqa"].task(data, sizes)).endswith("fiqa,queries=4,documents=20")
+    assert str(DATASETS["fiqa"].task(data, sizes)).endswith("fiqa,protected=both,rerank=0,queries=4,documents=20")
     assert DATASETS["clinical"].task(data, sizes) is None
 
 

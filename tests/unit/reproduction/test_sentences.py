@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from reproduction.sentences import Shown, sentences_table
-from vecveil.audit.results import Reconstruction, Setting
+from vecveil.audit.rows import Reconstruction, Setting
 
 PLAIN = Setting(defense="none", label="none", asked="", readings=None, seed=0)
 

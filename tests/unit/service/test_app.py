@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from fastapi import Request
 from fastapi.testclient import TestClient
 
 from support.embedding_server import EmbeddingServer
@@ -16,10 +15,10 @@ from support.veils import PRIVATE_WORD
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.ledger import open_ledger
-from vecveil.service.app import BodyLimit, create_app
+from vecveil.service.app import create_app, is_local
 from vecveil.service.clients import Client, Clients, hash_key
 from vecveil.service.gateway import Gateway, Settings
-from vecveil.service.messages import RefusedError
+from vecveil.service.limits import BodyLimit
 from vecveil.veil import Guard
 from vecveil.veil.ledger_run import LedgerRun
 from vecveil.veil.release import Release
@@ -40,7 +39,7 @@ def guard(tmp_path: Path) -> Guard:
 
 def _asked(guard: Guard, server: EmbeddingServer, clients: Clients | None = None, **settings: Any) -> TestClient:
     gateway = Gateway.for_clients(clients or Clients.everybody(), guard, Settings(upstream=server.base_url, **settings))
-    return TestClient(create_app(gateway), raise_server_exceptions=False)
+    return TestClient(create_app(gateway), base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
 
 
 @pytest.fixture
@@ -73,7 +72,8 @@ def test_vectors_are_protected_the_same_again_and_on_record(
     clean = np.stack([server.vector(TEXT), server.vector("b")])
     assert np.array_equal(first, again)
     assert (np.linalg.norm(first - clean, axis=1) > 0.01).all()
-    assert np.allclose(first, guard.opened_veil.perturb(clean, key=guard.key), atol=1e-6)  # type: ignore[arg-type]
+    own = Key(guard.key.derive(b"vecveil client", b"anyone\0documents"))  # type: ignore[union-attr]
+    assert np.allclose(first, guard.opened_veil.perturb(clean, key=own), atol=1e-6)
     with open_ledger(str(guard.ledger)) as ledger:
         assert ledger.totals().releases == 4
         assert ledger.totals().records == 2
@@ -240,19 +240,59 @@ def test_a_body_that_is_too_long_is_refused(guard: Guard, server: EmbeddingServe
         assert _embed(client, "a" * 100).status_code == 200
 
 
-def test_more_than_can_be_held_is_turned_away(
+def test_more_than_a_client_may_hold_is_turned_away(
     guard: Guard, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Full(BodyLimit):
         def __init__(self, **limits: int) -> None:
             super().__init__(**limits)
-            self.held = self.most - 10
+            self.held["anyone"] = self.most // 2 - 10
 
     monkeypatch.setattr("vecveil.service.app.BodyLimit", Full)
     with _asked(guard, server) as client:
         answer = _embed(client)
-    assert_refused(answer, 503, "overloaded")
+    assert_refused(answer, 429, "rate_limit_exceeded")
     assert answer.headers["Retry-After"] == "1"
+
+
+def test_more_texts_than_a_client_may_send_are_turned_away(guard: Guard, server: EmbeddingServer) -> None:
+    clients = [
+        Client(name="slow", key=hash_key("k1"), texts_per_minute=2),
+        Client(name="other", key=hash_key("k2")),
+    ]
+    with _asked(guard, server, Clients({one.key: one for one in clients})) as client:
+        assert _embed(client, ["a", "b", "c"], key="k1").status_code == 200
+        answer = _embed(client, key="k1")
+        assert_refused(answer, 429, "rate_limit_exceeded")
+        assert 0 < int(answer.headers["Retry-After"]) <= 30
+        assert _embed(client, key="k2").status_code == 200
+    assert [request["input"] for request in server.requests] == [["a", "b", "c"], [TEXT]]
+
+
+def test_a_long_text_is_refused_before_a_model_sees_it(guard: Guard, server: EmbeddingServer) -> None:
+    with _asked(guard, server, text_characters=100) as client:
+        assert_refused(_embed(client, ["a", "a" * 101]), 400, "string_above_max_length")
+        assert server.requests == []
+        assert _embed(client, ["a", "a" * 100]).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/health", "/metrics"])
+def test_without_keys_no_other_name_of_this_machine_is_answered(client: TestClient, path: str) -> None:
+    for host in ("localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"):
+        assert client.get(path, headers={"Host": host}).status_code == 200
+    for host in ("evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example", "", "[::1", "10.0.0.1"):
+        assert_refused(client.get(path, headers={"Host": host}), 403, "host_not_allowed")
+
+
+def test_without_keys_no_web_page_elsewhere_is_answered(client: TestClient) -> None:
+    asked = {"input": TEXT, "model": MODEL}
+    for origin, status in (("http://localhost:3000", 200), ("https://evil.example", 403), ("null", 403)):
+        assert client.post("/v1/embeddings", json=asked, headers={"Origin": origin}).status_code == status
+
+
+def test_with_keys_any_name_is_answered(guard: Guard, server: EmbeddingServer) -> None:
+    with _asked(guard, server, Clients({hash_key("k"): Client(name="one", key=hash_key("k"))})) as client:
+        assert client.get("/health", headers={"Host": "vectors.example"}).status_code == 200
 
 
 def test_paths_and_methods_that_are_none_are_refused_in_the_same_form(client: TestClient) -> None:
@@ -267,8 +307,20 @@ def test_metrics_count_and_tell_no_more(client: TestClient) -> None:
     client.get(f"/{PRIVATE_WORD}")
     text = client.get("/metrics").text
     assert 'vecveil_requests_total{path="/v1/embeddings",status="200"} 1.0' in text
-    assert 'vecveil_vectors_total{client="anyone",treatment="protect"} 2.0' in text
+    assert 'vecveil_vectors_total{treatment="protect"} 2.0' in text
     assert PRIVATE_WORD not in text
+
+
+def test_metrics_name_clients_only_where_asked_for_and_to_clients_alone(guard: Guard, server: EmbeddingServer) -> None:
+    clients = Clients({hash_key("k"): Client(name="hospital", key=hash_key("k"))})
+    with _asked(guard, server, clients) as client:
+        _embed(client, key="k")
+        assert "hospital" not in client.get("/metrics").text
+    with _asked(guard, server, clients, metrics_clients=True) as client:
+        _embed(client, key="k")
+        assert_refused(client.get("/metrics"), 401, "invalid_api_key")
+        text = client.get("/metrics", headers={"Authorization": "Bearer k"}).text
+    assert 'vecveil_vectors_total{client="hospital",treatment="protect"} 1.0' in text
 
 
 def test_logs_hold_no_text_and_no_vector(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
@@ -281,53 +333,6 @@ def test_logs_hold_no_text_and_no_vector(client: TestClient, caplog: pytest.LogC
     assert PRIVATE_WORD not in str(vars(line))
 
 
-def _request(*parts: bytes, length: int | None = None) -> Request:
-    """Return a request whose body comes in these parts."""
-    waiting = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
-    waiting.append({"type": "http.request", "body": b"", "more_body": False})
-
-    async def receive() -> dict[str, object]:
-        return waiting.pop(0)
-
-    headers: Sequence[tuple[bytes, bytes]] = [] if length is None else [(b"content-length", b"%d" % length)]
-    return Request({"type": "http", "headers": headers}, receive)
-
-
-async def test_a_body_is_whole_and_held_until_it_is_answered() -> None:
-    bodies = BodyLimit(longest=10, most=20)
-    async with bodies.read(_request(b"abc", b"def")) as body:
-        assert body == b"abcdef"
-        assert bodies.held == 6
-    assert bodies.held == 0
-
-
-async def test_what_goes_beyond_the_limit_is_turned_away_and_given_back() -> None:
-    bodies = BodyLimit(longest=10, most=15)
-    async with bodies.read(_request(b"a" * 10)):
-        with pytest.raises(RefusedError) as refused:
-            async with bodies.read(_request(b"b" * 5, b"c")):
-                raise AssertionError("it was over the limit")
-        assert (refused.value.status, refused.value.code) == (503, "overloaded")
-        assert refused.value.headers == {"Retry-After": "1"}
-        assert bodies.held == 10
-        async with bodies.read(_request(b"b" * 5)) as body:
-            assert len(body) == 5
-    assert bodies.held == 0
-
-
-@pytest.mark.parametrize("request_", [_request(b"a" * 6, b"b" * 6), _request(length=11)])
-async def test_a_body_that_is_too_long_is_refused_and_holds_nothing(request_: Request) -> None:
-    bodies = BodyLimit(longest=10, most=20)
-    with pytest.raises(RefusedError) as refused:
-        async with bodies.read(request_):
-            raise AssertionError("it was too long")
-    assert (refused.value.status, refused.value.code) == (413, "request_too_large")
-    assert bodies.held == 0
-
-
-async def test_a_failure_while_answering_gives_its_bytes_back() -> None:
-    bodies = BodyLimit(longest=10, most=20)
-    with pytest.raises(RuntimeError):
-        async with bodies.read(_request(b"abc")):
-            raise RuntimeError
-    assert bodies.held == 0
+def test_only_this_machine_can_reach_a_loopback_address() -> None:
+    assert all(is_local(host) for host in ("127.0.0.1", "::1", "localhost", "127.9.9.9"))
+    assert not any(is_local(host) for host in ("0.0.0.0", "example.org", "", "::"))  # noqa: S104

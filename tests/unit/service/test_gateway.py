@@ -14,16 +14,14 @@ from vecveil.service.gateway import Gateway, Settings
 from vecveil.veil import Guard
 
 
-def test_a_veil_of_a_service_is_asked_for_where_its_embedder_asks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_come_from_the_service_that_the_user_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = Fingerprint(model=MODEL, revision="1", dimensions=8, normalized=True)
     asked = []
     monkeypatch.setattr(
         "vecveil.service.gateway.RemoteUpstream", lambda **facts: asked.append((facts["url"], facts["model"]))
     )
     for embedder in (f"openai:{MODEL}", f"openai:{MODEL}@https://other.example/v1"):
-        guard = Guard(made_veil(epsilon=5.0, fingerprint=spec, embedder=embedder), key=Key.new())
+        guard = Guard(made_veil(epsilon=5.0, fingerprint=spec), key=Key.new(), embedder=embedder)
         for address in (None, "http://internal.example/v1"):
             monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
             if address:
@@ -54,22 +52,45 @@ def test_settings_that_are_wrong_are_refused() -> None:
         Settings(upstream="ftp://x")
     with pytest.raises(InvalidInputError, match="body_bytes"):
         Settings(body_bytes=0)
-    with pytest.raises(InvalidInputError, match=r"held_bytes \(--max-held\) must be at least .*, got 9 and 10"):
-        Settings(body_bytes=10, held_bytes=9)
+    with pytest.raises(InvalidInputError, match=r"held_bytes \(--max-held\) must be at least .*, got 19 and 10"):
+        Settings(body_bytes=10, held_bytes=19)
+    with pytest.raises(InvalidInputError, match="text_characters"):
+        Settings(text_characters=0)
+    with pytest.raises(InvalidInputError, match="texts_per_minute"):
+        Settings(texts_per_minute=0)
 
 
-def test_clients_at_one_budget_share_a_queue_and_a_model(tmp_path: Path) -> None:
-    guard = Guard(gateway_veil(tmp_path / "a.veil"), key=Key.new())
+def test_clients_share_a_model_and_a_ledger_and_no_noise(tmp_path: Path) -> None:
+    guard = Guard(gateway_veil(tmp_path / "a.veil"), key=Key.new(), ledger=tmp_path / "ledger.sqlite")
     clients = [
         Client(name="one", key=hash_key("1")),
-        Client(name="two", key=hash_key("2"), epsilon=50.0),
+        Client(name="two", key=hash_key("2"), epsilon=50.0, texts_per_minute=7),
         Client(name="three", key=hash_key("3"), paper_epsilon=20.0, query_noise_ratio=0.5),
     ]
     known = Clients({client.key: client for client in clients})
-    handlers = Gateway.for_clients(known, guard, Settings(upstream="http://x/v1")).handlers
+    handlers = Gateway.for_clients(known, guard, Settings(upstream="http://x/v1", texts_per_minute=5)).handlers
     one, two, three = (handlers[client.name] for client in clients)
-    assert one.documents is one.queries is two.documents
     assert one.upstream is two.upstream is three.upstream
+    assert [handler.rate.per_minute for handler in (one, two, three)] == [5, 7, 5]
+    guards = [queue.guard for handler in handlers.values() for queue in (handler.documents, handler.queries)]
+    assert len({id(one.ledger) for one in guards}) == 1
+    assert len({one.key for one in [guard, *guards]}) == 7
     veil = guard.opened_veil
     assert three.documents.guard.release.mechanism.epsilon == veil.epsilon_for(paper_epsilon=20.0)
     assert three.queries.guard.release.mechanism.epsilon == veil.epsilon_for(noise_ratio=0.5)
+
+
+def test_the_same_client_has_the_same_key_again(tmp_path: Path) -> None:
+    guard = Guard(gateway_veil(tmp_path / "a.veil"), key=Key.new())
+    first, again = (
+        Gateway.for_clients(Clients.everybody(), guard, Settings(upstream="http://x/v1")).handlers["anyone"]
+        for _ in range(2)
+    )
+    assert first.documents.guard.key == again.documents.guard.key != first.queries.guard.key
+
+
+def test_noise_stays_fresh_without_a_key(tmp_path: Path) -> None:
+    guard = Guard(gateway_veil(tmp_path / "a.veil"))
+    handler = Gateway.for_clients(Clients.everybody(), guard, Settings(upstream="http://x/v1")).handlers["anyone"]
+    assert not handler.documents.guard.release.is_keyed
+    assert not handler.queries.guard.release.is_keyed

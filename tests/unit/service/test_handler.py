@@ -13,6 +13,7 @@ from vecveil.core.key import Key
 from vecveil.ledger import open_ledger
 from vecveil.service.clients import Client
 from vecveil.service.handler import ClientHandler
+from vecveil.service.limits import TextRate
 from vecveil.service.messages import EmbeddingRequest, RefusedError
 from vecveil.service.release_queue import ReleaseQueue
 from vecveil.service.upstream import LocalUpstream, TokenReader
@@ -34,6 +35,8 @@ def make_handler(guard: Guard, **rules: Any) -> ClientHandler:
         upstream=LocalUpstream(WordEmbedder(), TokenReader("cl100k_base")),
         documents=ReleaseQueue(guard),
         queries=ReleaseQueue(guard),
+        tokens=TokenReader("cl100k_base"),
+        rate=TextRate(per_minute=2),
     )
 
 
@@ -100,3 +103,11 @@ async def test_another_length_than_the_veils_is_refused_before_anything_is_embed
 async def test_a_large_answer_is_the_same(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vecveil.service.handler.MOST_AT_ONCE", 1)
     assert np.array_equal(await ask(make_handler(guard), "words"), guard.protect_texts(TEXTS))
+
+
+async def test_too_many_texts_are_refused_before_they_are_embedded(guard: Guard) -> None:
+    handler = make_handler(guard)
+    handler.rate.spend(5)
+    with pytest.raises(RefusedError, match="2 texts a minute"):
+        await ask(handler, "words")
+    assert not Path(str(guard.ledger)).exists()

@@ -75,6 +75,13 @@ def test_what_is_wrong_is_named_and_not_repeated(body: bytes, param: str | None)
     assert PRIVATE_WORD not in str(raised.value.response().body)
 
 
+@pytest.mark.parametrize("given", ["a" * 101, ["a", "a" * 101], " " * 101])
+def test_a_text_that_is_too_long_is_refused(given: object) -> None:
+    with pytest.raises(RefusedError, match="longer than 100 characters") as raised:
+        read_request(_body(input=given), longest_text=100)
+    assert (raised.value.status, raised.value.param, raised.value.code) == (400, "input", "string_above_max_length")
+
+
 def test_2048_inputs_are_taken() -> None:
     assert len(read_request(_body(input=["a"] * 2048)).inputs) == 2048
 

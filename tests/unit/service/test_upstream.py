@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD
 from vecveil.core.digests import text_digest
 from vecveil.service.messages import RefusedError
-from vecveil.service.upstream import LocalUpstream, TokenReader, digest_inputs
+from vecveil.service.upstream import LocalUpstream, TokenReader, digest_inputs, split_inputs
 
 WORDS = ["", "rain", "again", PRIVATE_WORD]
 
@@ -101,3 +103,35 @@ def test_tokens_are_known_by_their_numbers_where_nobody_reads_them() -> None:
     first, second, third = digest_inputs([[1, 2], [12], [1, 2]])
     assert first == third != second
     assert digest_inputs(["[1, 2]"]) != [first]
+
+
+def test_inputs_are_split_by_number_and_length() -> None:
+    assert [*split_inputs(["a"] * 130)] == [slice(0, 64), slice(64, 128), slice(128, 130)]
+    assert [*split_inputs(["a" * 150_000, "b" * 150_000, "c"])] == [slice(0, 1), slice(1, 3)]
+    assert [*split_inputs(["a" * 300_000])] == [slice(0, 1)]
+    assert [*split_inputs([[1] * 8000, [1] * 8000])] == [slice(0, 1), slice(1, 2)]
+
+
+async def test_clients_are_served_in_turn(reader: TokenReader) -> None:
+    read: list[str] = []
+
+    class Model(WordEmbedder):
+        def embed(self, texts: Sequence[str]) -> Any:
+            read.append(texts[0])
+            return super().embed(texts)
+
+    upstream = LocalUpstream(Model(), reader)
+    greedy = [upstream.embed(["greedy"] * 256, client="greedy") for _ in range(8)]
+    whole = asyncio.gather(*greedy, upstream.embed(["modest"] * 64, client="modest"))
+    found = await whole
+    assert [len(one.vectors) for one in found] == [256] * 8 + [64]
+    assert read.index("modest") <= 1
+    assert len(read) == 33
+    await upstream.close()
+
+
+def test_a_text_of_tokens_that_is_too_long_is_refused(reader: TokenReader) -> None:
+    reader = TokenReader("small", longest_text=9)
+    assert reader.decode([1, 1]) == "rain rain"
+    with pytest.raises(RefusedError, match="longer than 9 characters"):
+        reader.decode([1, 1, 1])

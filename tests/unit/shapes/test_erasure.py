@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from vecveil.accounting import GaussianLoss
 from vecveil.core.arrays import Matrix
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.randomness import SeededRows
@@ -15,6 +16,7 @@ from vecveil.shapes.erasure import (
     erase,
     left_over,
     most_directions,
+    release_center,
 )
 from vecveil.testing.shapes import planted_evidence, planted_pairs
 
@@ -105,3 +107,41 @@ def test_a_search_without_directions_is_that_of_the_vectors_without_them(count: 
     wanted = directions[100:200] @ directions.T
     # Of a row's numbers only the order counts.
     np.testing.assert_allclose(near / np.diagonal(near[:, 100:200])[:, np.newaxis], wanted, atol=2e-5)
+
+
+def _corpus(rows: int, length: float = 1.0) -> LabeledEmbeddings:
+    vectors = np.random.default_rng(0).standard_normal((rows, 6)) + 1
+    vectors *= length / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return LabeledEmbeddings(vectors=vectors, words=[()] * rows)
+
+
+@pytest.mark.parametrize("length", [1.0, 12.0])
+def test_a_released_center_is_near_the_mean_of_many_texts(length: float) -> None:
+    corpus = _corpus(50_000, length)
+    shape = erase(np.eye(6)[:, :1], center=corpus_center(corpus))
+    center = release_center(shape, corpus, GaussianLoss(), np.random.default_rng(0)).center
+    assert center is not None
+    assert np.abs(center - corpus_center(corpus)).max() < 1e-3 * length
+    assert not np.array_equal(center, shape.center)  # type: ignore[arg-type]
+
+
+def test_the_center_of_few_texts_is_drawn_to_the_origin() -> None:
+    corpus = _corpus(10)
+    shape = erase(np.eye(6)[:, :1], center=corpus_center(corpus))
+    centers = [release_center(shape, corpus, GaussianLoss(), np.random.default_rng(seed)).center for seed in range(20)]
+    assert sum(not np.any(center) for center in centers) >= 5
+
+
+def test_one_long_vector_moves_a_released_center_no_further_than_another() -> None:
+    corpus = _corpus(1_000)
+    wild = LabeledEmbeddings(vectors=np.concatenate([corpus.vectors[1:], np.full((1, 6), 1e6)]), words=corpus.words)
+    shape = erase(np.eye(6)[:, :1], center=np.zeros(6))
+    one, other = (
+        release_center(shape, each, GaussianLoss(), np.random.default_rng(0)).center for each in (corpus, wild)
+    )
+    assert np.linalg.norm(one - other) <= 2 / 1_000 + 1e-3  # type: ignore[operator]
+
+
+def test_a_shape_without_a_center_stays_as_it_is() -> None:
+    shape = NoiseShape(variances=np.ones(6))
+    assert release_center(shape, _corpus(10), GaussianLoss(), np.random.default_rng(0)) is shape

@@ -67,7 +67,7 @@ def test_it_is_kept_only_where_search_is_the_better_for_it(related: bool) -> Non
 
 
 def test_numbers_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="got shapes"):
-        MissingAxesEstimator(reads=np.ones((4, 2)), writes=np.ones((3, 4)), center=np.zeros(4))
-    with pytest.raises(InvalidInputError, match="center of the estimator"):
-        MissingAxesEstimator(reads=np.ones((4, 2)), writes=np.ones((2, 4)), center=np.zeros(3))
+    shape = erase(np.eye(4)[:, :2], center=np.zeros(4))
+    for reads in (np.ones((4, 3)), np.ones((3, 2)), np.full((4, 2), np.nan), np.full((4, 2), 1e6)):
+        with pytest.raises(InvalidInputError, match=r"an estimator has \(4, 2\) finite weights"):
+            MissingAxesEstimator(shape=shape, reads=reads)

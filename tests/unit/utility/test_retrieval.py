@@ -41,6 +41,7 @@ def test_scores_follow_the_ranks_of_relevant_documents() -> None:
             "recall@100": 1.0,
             "map@10": (1 / 2 + 2 / 4) / 3,
             "mrr@10": 1 / 2,
+            "ndcg@10_rerank100": gain / ideal,
         }
     )
     assert (found.main, found.cases) == ("ndcg@10", 1)
@@ -77,11 +78,12 @@ def test_one_protected_side_costs_less_than_two() -> None:
 
 
 def test_the_label_names_source_and_side() -> None:
-    assert replace(TASK, source="fiqa", protected="documents").label == "retrieval:fiqa (documents protected)"
+    assert replace(TASK, source="fiqa").label == "retrieval:fiqa"
+    assert replace(TASK, source="fiqa", protected="both").label == "retrieval:fiqa (both protected)"
 
 
 def test_no_text_is_in_what_a_task_prints() -> None:
-    assert repr(TASK) == "Retrieval(protected='both', source='', same_ids=False)"
+    assert repr(TASK) == "Retrieval(protected='documents', source='', same_ids=False, rerank=100)"
 
 
 def test_data_without_a_task_in_it_are_refused() -> None:
@@ -91,3 +93,20 @@ def test_data_without_a_task_in_it_are_refused() -> None:
         replace(TASK, judgments={"another": {"d0": 1}})
     with pytest.raises(InvalidInputError, match="same_ids must be true or false, got 'yes'"):
         replace(TASK, same_ids="yes")
+
+
+class Reversed(Angles):
+    """Releases turn every search around: what was nearest is farthest."""
+
+    def embed_released(self, texts: Sequence[str]) -> Embeddings:
+        return -self.embed_clean(texts)
+
+
+def test_reranking_orders_what_the_store_returned_by_clean_vectors() -> None:
+    judged = {"q": {"d0": 1, "d160": 1}}
+    task = Retrieval(queries={"q": "0"}, documents=DEGREES, judgments=judged, rerank=17)
+    found = task.score(Reversed())
+    assert found.scores["mrr@10"] == 1.0  # d160 comes first in the reversed search
+    assert found.scores["ndcg@10_rerank17"] == pytest.approx(task.score(Angles()).scores["ndcg@10"])
+    few = Retrieval(queries={"q": "0"}, documents=DEGREES, judgments={"q": {"d0": 1}}, rerank=5).score(Reversed())
+    assert few.scores["ndcg@10_rerank5"] == 0.0

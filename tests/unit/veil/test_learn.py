@@ -51,17 +51,21 @@ def test_typical_lengths_are_those_of_the_pairs(private_texts: list[str]) -> Non
     ids=["terms", "patterns", "union"],
 )
 @pytest.mark.filterwarnings("ignore:nothing was found for CODE")
-def test_a_veil_holds_private_terms_only_where_it_was_asked_to(
+def test_a_veil_holds_its_concept_unless_it_was_asked_not_to(
     tmp_path: Path, private_texts: list[str], concept: Concept, private: tuple[str, ...]
 ) -> None:
-    _learn(private_texts, concept).save(tmp_path / "closed.veil")
+    _learn(private_texts, concept, keep_concept=False).save(tmp_path / "closed.veil")
     closed = b"".join(listing(tmp_path / "closed.veil").values())
-    _learn(private_texts, concept, keep_concept=True).save(tmp_path / "open.veil")
+    _learn(private_texts, concept).save(tmp_path / "open.veil")
     kept = b"".join(listing(tmp_path / "open.veil").values())
     for word in private:
         assert word.encode() not in closed
         assert word.encode() in kept
-    assert Veil.load(tmp_path / "open.veil").provenance.concept == concept.settings()
+    opened, silent = Veil.load(tmp_path / "open.veil"), Veil.load(tmp_path / "closed.veil")
+    assert (opened.concept, silent.concept) == (concept, None)
+    assert opened.choose_concept() == silent.choose_concept(concept) == concept
+    with pytest.raises(InvalidInputError, match=r"name the concept \(--concept FILE"):
+        silent.choose_concept()
 
 
 @pytest.mark.parametrize("keep_concept", [False, True])
@@ -221,6 +225,7 @@ def test_a_shape_is_learned_through_an_attack_on_the_same_texts() -> None:
     texts = [f"Patient {n} has {illnesses[n % 3]} again." if n % 2 else f"Visit {n} was calm." for n in range(90)]
     options: dict[str, Any] = {
         "shape": "integrated-gradients",
+        "substitution": "keep",
         "settings": {"steps": 8, "attack_settings": {"hidden": [16], "patience": 20, "learning_rate": 0.05}},
     }
     veil = _learn([*texts, " "], terms(*illnesses), **options)
@@ -251,7 +256,7 @@ def test_learning_on_private_texts_is_a_release_and_on_public_ones_is_none(
         assert len(protected) == len(private_texts)
         assert ledger.totals().records == len(private_texts)
     assert private.digest() != public.digest()
-    assert "of private texts; that is a release of its own" in str(private.guarantee(epsilon=20.0))
+    assert "of private texts, which is a release of its own" in str(private.guarantee(epsilon=20.0))
     assert "calls public; the guarantee needs that to be so" in str(public.guarantee(epsilon=20.0))
 
 

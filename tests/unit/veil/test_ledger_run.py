@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.ledgers import made_charge
+from vecveil.accounting import GaussianLoss
 from vecveil.core.errors import ArtifactError, BudgetExceededError, InvalidInputError
 from vecveil.ledger import Ledger, new_run, open_ledger
-from vecveil.veil.ledger_run import LedgerRun, locate_ledger, record_learning
+from vecveil.veil.ledger_run import LedgerRun, choose_ledger, record_learning
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
 
@@ -120,9 +122,9 @@ def test_a_release_of_unknown_outcome_starts_a_new_run(
     run.spend(_ids(1, 2), None)
     first, spend = run.open().charge.run, type(ledger).spend
 
-    def lose(*given: object) -> None:
+    def lose(*given: Any, **more: Any) -> None:
         if written:
-            spend(*given)  # type: ignore[arg-type]
+            spend(*given, **more)
         raise ArtifactError("the connection was lost")
 
     with monkeypatch.context() as patch:
@@ -181,9 +183,9 @@ def test_a_fork_does_not_wait_for_a_thread_that_only_its_parent_has(
         wait()
         return real(where)
 
-    def slow_spend(*given: object) -> None:
+    def slow_spend(*given: Any, **more: Any) -> None:
         wait()
-        spend(*given)  # type: ignore[arg-type]
+        spend(*given, **more)
 
     if busy == "opening":
         monkeypatch.setattr("vecveil.veil.ledger_run.open_ledger", slow_open)
@@ -222,15 +224,14 @@ def test_equal_tokens_cost_once_and_fresh_noise_each_time(ledger: Ledger) -> Non
     assert ledger.spent(ledger.digests([b"\0s1", b"\0s2"])) == pytest.approx([1.0, 3.0])
 
 
-def test_ledgers_and_collections_share_neither_records_nor_tokens(ledger: Ledger, tmp_path: Path) -> None:
+def test_ledgers_share_neither_records_nor_tokens(ledger: Ledger, tmp_path: Path) -> None:
     """Who has two of them must not be told which records they share."""
     token = [b"the noise of 1  "]
     with open_ledger(tmp_path / "other.sqlite") as other:
         LedgerRun(ledger, made_charge(noise="keyed")).spend(_ids(1), token)
-        LedgerRun(ledger, made_charge(noise="keyed"), collection="ward").spend(_ids(1), token)
         LedgerRun(other, made_charge(noise="keyed")).spend(_ids(1), token)
         entries = [*ledger.releases(), *other.releases()]
-    assert len({entry.record for entry in entries}) == len({entry.token for entry in entries}) == 3
+    assert len({entry.record for entry in entries}) == len({entry.token for entry in entries}) == 2
 
 
 def test_all_of_a_run_is_checked_before_any_of_it_is_recorded(ledger: Ledger) -> None:
@@ -257,15 +258,22 @@ def test_nothing_is_read_for_a_check_without_a_limit(ledger: Ledger) -> None:
 
 def test_the_default_ledger_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VECVEIL_LEDGER", "somewhere.sqlite")
-    assert str(locate_ledger("default")) == "somewhere.sqlite"
-    assert locate_ledger("mine.sqlite") == "mine.sqlite"
+    assert choose_ledger("default") == choose_ledger(None) == "somewhere.sqlite"
+    assert choose_ledger("mine.sqlite") == "mine.sqlite"
+    assert choose_ledger("none") is None
+    monkeypatch.delenv("VECVEIL_LEDGER")
+    assert choose_ledger(None) is None
 
 
-def test_learning_is_a_release_without_a_bound(place: Path) -> None:
-    record_learning(place, _ids(*range(3)), veil="a1" * 32, learner="subspace")
+def test_learning_is_a_release_with_what_is_bounded_of_it(place: Path) -> None:
+    losses = {"center": GaussianLoss(), "axes": GaussianLoss(epsilon=2.0)}
+    for known in ({}, losses):
+        record_learning(place, _ids(*range(3)), veil="a1" * 32, learner="subspace", losses=known)
     with open_ledger(place) as ledger:
-        (run,) = ledger.runs()
-    assert (run.charge.kind, run.charge.mechanism, run.charge.cost, run.releases) == ("shape", "subspace", None, 3)
+        bare, bounded = (run.charge for run in ledger.runs())
+    assert (bare.kind, bare.mechanism, bare.epsilon, bare.distance, bare.cost) == ("shape", "subspace", *[None] * 3)
+    assert (bounded.epsilon, bounded.cost) == (3.0, None)
+    assert bounded.distance == "one text, center and axes alone, delta 2e-06"
 
 
 def test_runs_of_one_release_have_names_of_their_own(ledger: Ledger) -> None:

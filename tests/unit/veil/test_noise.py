@@ -43,12 +43,19 @@ def test_another_key_veil_or_budget_shares_nothing(other: KeyedNoise) -> None:
     assert not {*NOISE.derive([b"a", b"b"])} & {*other.derive([b"a", b"b"])}
 
 
-def test_what_names_the_noise_in_a_ledger_is_no_part_of_what_makes_it() -> None:
+def test_what_names_a_release_in_a_ledger_is_no_part_of_what_makes_its_noise() -> None:
     (name,) = NOISE.derive([b"a"])
-    assert name == name[:START_BYTES] + token_of(name)
-    assert len(token_of(name)) == 16
     changed = name[:START_BYTES] + bytes(16)
     assert np.array_equal(NOISE.rows([changed]).normals(4), NOISE.rows([name]).normals(4))
+    assert token_of(changed, b"released") != token_of(name, b"released")
+
+
+def test_a_token_tells_what_was_released_under_which_name() -> None:
+    names = NOISE.derive([b"a", b"b"])
+    tokens = [token_of(name, released) for name in names for released in (b"1", b"2")]
+    assert len({*tokens}) == 4
+    assert {len(token) for token in tokens} == {16}
+    assert token_of(names[0], b"1") == tokens[0]
 
 
 def test_the_kinds_of_noise_tell_themselves_apart() -> None:

@@ -421,12 +421,12 @@ def test_fresh_noise_costs_again_and_keyed_noise_does_not(source: Path, ledger: 
     assert _spent(ledger) == pytest.approx([3 * once] * ROWS)
 
 
-def test_another_grid_is_the_same_release_and_another_budget_is_not(source: Path, ledger: Ledger) -> None:
-    for grid in ("float32", "float16", "int8"):
-        _record(source, f"{grid}.parquet", ledger, key=KEY, grid=grid)
-    assert _spent(ledger) == pytest.approx([_cost(made_veil())] * ROWS)
-    _record(source, "more.parquet", ledger, key=KEY, epsilon=40.0)
+def test_another_grid_is_another_release_and_so_is_another_budget(source: Path, ledger: Ledger) -> None:
+    for number, grid in enumerate(("float32", "float32", "float16", "int8")):
+        _record(source, f"{number}.parquet", ledger, key=KEY, grid=grid)
     assert _spent(ledger) == pytest.approx([3 * _cost(made_veil())] * ROWS)
+    _record(source, "more.parquet", ledger, key=KEY, epsilon=40.0)
+    assert _spent(ledger) == pytest.approx([5 * _cost(made_veil())] * ROWS)
 
 
 def test_a_release_over_the_limit_is_refused_before_anything_is_written(source: Path, ledger: Ledger) -> None:
@@ -461,10 +461,18 @@ def test_the_same_id_twice_in_a_file_is_released_twice(source: Path, ledger: Led
 def test_collections_keep_equal_ids_apart(source: Path, ledger: Ledger) -> None:
     ledger.set_limit(1.5 * _cost(made_veil()))
     _record(source, "one.parquet", ledger, collection="ward 1")
-    _record(source, "two.parquet", ledger, collection="ward 2")
+    _record(_other_vectors(source), "two.parquet", ledger, collection="ward 2")
     assert _spent(ledger, collection="ward 1") == _spent(ledger, collection="ward 2") != _spent(ledger)
     with pytest.raises(BudgetExceededError):
         _record(source, "three.parquet", ledger, collection="ward 2")
+
+
+def _other_vectors(source: Path) -> Path:
+    table = pq.read_table(source)
+    place = table.column_names.index("vector")
+    path = source.with_name("others.parquet")
+    pq.write_table(table.set_column(place, "vector", to_vector_column(unit_vectors(ROWS, seed=9))), path)
+    return path
 
 
 def test_without_ids_the_content_says_which_record_it_is(source: Path, ledger: Ledger) -> None:

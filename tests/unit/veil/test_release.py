@@ -13,7 +13,7 @@ from support.embedders import WordEmbedder
 from support.veils import made_veil, rotated_shape, unit_vectors
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import text_digest
-from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError
+from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.ledger import Ledger, open_ledger
 from vecveil.shapes import NoiseShape
@@ -200,7 +200,8 @@ def test_a_ledger_knows_texts_by_their_texts_and_vectors_by_their_vectors(ledger
     release.protect_texts(TEXTS, WordEmbedder())
     assert ledger.totals().records == 2
     assert all(ledger.spent(ledger.digests([b"\0content " + text_digest(text) for text in TEXTS])))
-    release.protect_vectors(WordEmbedder().embed(TEXTS))
+    with pytest.warns(VecveilWarning, match="3 of these vectors by another name"):
+        release.protect_vectors(WordEmbedder().embed(TEXTS))
     assert ledger.totals().records == 4
     release.protect_vectors(WordEmbedder().embed(TEXTS), contents=[text_digest(text) for text in TEXTS])
     release.protect_vectors(WordEmbedder().embed(TEXTS), ids=["a", "b", "c"])
@@ -216,8 +217,10 @@ def test_a_release_is_recorded_before_it_is_returned_and_refused_over_the_limit(
         with pytest.raises(BudgetExceededError, match="50 records"):
             release.protect_vectors(VECTORS)
     keyed = veil.release(key=KEY).record_in(ledger, collection="elsewhere")
-    for _ in range(3):
+    with pytest.raises(BudgetExceededError, match="50 records"):
         keyed.protect_vectors(VECTORS)
+    for _ in range(3):
+        keyed.protect_vectors(-VECTORS)
     assert ledger.totals().releases == 4 * len(VECTORS)
     assert ledger.problems() == []
 
@@ -233,6 +236,7 @@ def test_a_ledger_of_a_name_is_closed_with_the_release(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])
+@pytest.mark.filterwarnings("ignore:the ledger knows")
 def test_records_are_named_as_they_are_recorded(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     monkeypatch.setattr("vecveil.veil.release.CHUNK_NUMBERS", 8 * rows)
     for ids in (None, [f"note {number}" for number in range(len(VECTORS))]):
@@ -242,21 +246,21 @@ def test_records_are_named_as_they_are_recorded(ledger: Ledger, monkeypatch: pyt
         assert tokens is not None
         entries = [*ledger.releases()][-len(VECTORS) :]
         assert [entry.record for entry in entries] == ledger.digests([b"\0" + one for one in known])
-        assert [entry.token for entry in entries] == ledger.digests([b"\0" + one for one in tokens])
+        assert [entry.token for entry in entries] == ledger.digests(tokens)
     assert made_veil(epsilon=30.0).release().name_records(VECTORS, None)[1] is None
 
 
 def test_records_have_an_id_and_a_key_for_their_noise() -> None:
     steps = np.rint(VECTORS[:2].astype(np.float64) / STEP) + 0.0
     digests = [hashlib.sha256(row.tobytes()).digest() for row in steps]
-    assert make_records(steps) == [Record(b"content " + one, one) for one in digests]
+    assert make_records(steps) == [Record(b"content " + one, one, one) for one in digests]
     contents = [text_digest("a"), text_digest("b")]
     assert make_records(steps, contents=contents) == [
-        Record(b"content " + content, one) for content, one in zip(contents, digests, strict=True)
+        Record(b"content " + content, one, one) for content, one in zip(contents, digests, strict=True)
     ]
     assert make_records(steps, encode_ids(["a", 7]), contents) == [
-        Record(b"sa", digests[0] + b"sa"),
-        Record(b"s7", digests[1] + b"s7"),
+        Record(b"sa", digests[0], digests[0] + b"sa"),
+        Record(b"s7", digests[1], digests[1] + b"s7"),
     ]
 
 

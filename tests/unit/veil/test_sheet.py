@@ -7,6 +7,7 @@ import pytest
 
 from support.veils import made_veil
 from vecveil.shapes import NoiseShape
+from vecveil.veil.sheet import describe_learning
 
 
 def test_readings_and_exact_figures_are_for_the_typical_pair_and_an_unusual_one() -> None:
@@ -31,10 +32,24 @@ def test_assumptions_name_the_rounding_the_model_and_what_was_learned_from_what(
     assert "vectors rounded to 0.000976562, which is done before they get noise" in text
     assert "words at revision 1" in text
     assert "the shape, and the typical lengths" in text
-    assert "of private texts; that is a release of its own" in text
+    assert "of private texts, which is a release of its own: what its axes, estimator, lengths and counts tell" in text
     uniform = replace(veil, provenance=replace(veil.provenance, learner={"name": "uniform"}, public=True))
     assert "the shape, and" not in str(uniform.guarantee(epsilon=8.0))
     assert "their owner calls public" in str(uniform.guarantee(epsilon=8.0))
+
+
+def test_a_sheet_says_what_is_bounded_of_a_veil_and_what_is_not() -> None:
+    loss = {"epsilon": 1.0, "delta": 1e-6}
+    veil = made_veil()
+    center = replace(veil.provenance, losses={"center": loss})
+    assert describe_learning(center) == (
+        "its center: (1, 1e-06)-differential privacy for replacing one text by another; "
+        "what its axes, estimator, lengths and counts tell is measured, not bounded"
+    )
+    both = replace(veil.provenance, losses={"center": loss, "axes": {**loss, "epsilon": 2.0}})
+    assert "its axes: (2, 1e-06)" in describe_learning(both)
+    assert describe_learning(both).endswith("what its lengths and counts tell is measured, not bounded")
+    assert describe_learning(replace(center, public=True)) == "nothing that is private, as its owner says"
 
 
 @pytest.mark.parametrize("grid", ["float32", "float16", "int8"])

@@ -87,7 +87,7 @@ def load_decoder(name: str) -> Any:
     if name == SMOLLM2:
         return _load_smollm2()
     try:
-        return AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32)
+        return AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, use_safetensors=True)
     except (OSError, ValueError) as error:
         raise ArtifactError(f"the decoder {name!r} can't be loaded: {str(error).strip().splitlines()[0]}") from None
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vecveil.attacks.checkpoint import BEST, fill_module, named_tensors, read_tensors, write_tensors
 from vecveil.attacks.generation.tokenizer import TextTokenizer, load_tokenizer
+from vecveil.core.atomic import atomic_file, create_folder
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError
 from vecveil.embedders import Fingerprint
@@ -94,9 +95,10 @@ class Prior:
 
     def save(self, tokenizer: TextTokenizer | None = None) -> None:
         """Write the manifest, and the tokenizer where one is given."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        create_folder(self.folder.resolve())
         if tokenizer is not None:
-            tokenizer.save(self.folder / TOKENIZER)
+            with atomic_file(self.folder / TOKENIZER) as draft:
+                tokenizer.save(draft)
         document = {
             "kind": KIND,
             "format": FORMAT,
@@ -104,9 +106,8 @@ class Prior:
             **{name: getattr(self, name) for name in _FIELDS},
             "versions": {name: _find_version(name) for name in _LIBRARIES},
         }
-        draft = self.folder / f".{MANIFEST}.draft"
-        draft.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        draft.replace(self.folder / MANIFEST)
+        with atomic_file(self.folder / MANIFEST) as draft:
+            draft.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def _find_weights(self, network: str) -> Path | None:
         places = self.folder / f"{network}.safetensors", self.training_folder(network) / BEST

@@ -17,6 +17,7 @@ from vecveil.attacks.generation.generative import PRIOR_RATE, SCRATCH_RATE, Gene
 from vecveil.attacks.generation.prior import MANIFEST, Prior, load_prior
 from vecveil.attacks.training import Schedule, seed_torch, to_tensor
 from vecveil.core.arrays import Embeddings
+from vecveil.core.atomic import atomic_file, create_folder
 from vecveil.core.checks import at_least, positive
 from vecveil.core.digests import json_digest, text_digest
 from vecveil.core.errors import InvalidInputError
@@ -171,10 +172,9 @@ class PriorTraining(NetworkTraining):
         else:
             parts = self.held_vectors, self.vectors[:most]
             texts = [text for vectors in parts for text in inverter.guess_texts(vectors, self.progress)]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{GUESSES}.draft")
-            draft.write_text(json.dumps(texts), encoding="utf-8")
-            draft.replace(path)
+            create_folder(path.parent)
+            with atomic_file(path) as draft:
+                draft.write_text(json.dumps(texts), encoding="utf-8")
         held = len(self.held_out)
         return texts[held:], texts[:held]
 

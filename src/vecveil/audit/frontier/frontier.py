@@ -12,21 +12,22 @@ import numpy as np
 from vecveil.audit.audit import attack_from_spec
 from vecveil.audit.defenses import Defense, Undefended, Veiled
 from vecveil.audit.experiment import Cell, Experiment, to_json
-from vecveil.audit.frontier.contender import Contender, at_noise
-from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, Choice, FrontierResult, FrontierRow
-from vecveil.audit.frontier.workbench import LEAST_NOISE, Workbench
+from vecveil.audit.frontier.contender import Contender
+from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, Choice, FrontierPoint, FrontierResult, FrontierRow
+from vecveil.audit.frontier.utility import ENDINGS, Measure
+from vecveil.audit.frontier.workbench import Workbench
+from vecveil.audit.noise_search import LEAST_NOISE
 from vecveil.concepts import Concept, Passage
-from vecveil.core.checks import at_least, fraction
+from vecveil.core.checks import at_least, fraction, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 from vecveil.veil.provenance import installed_versions
 
 LEVELS = (0.99, 0.97, 0.95, 0.90)
-CONTENDERS = ("uniform", "hard-concrete:paper", "canonical")
-GUIDE = "mlc,batch_size=256,epochs=40,patience=6"
-GUIDES = (GUIDE, "nearest")
-"""Attacks of two kinds, so that what is left out is not fitted to one of them."""
+CONTENDERS = ("uniform", "hard-concrete:paper", "canonical", "canonical,substitution=remove")
+GUIDES = ("ridge,denoiser=none", "nearest")
+"""Attacks of two kinds that take no time, so that what is left out is not fitted to one of them."""
 
 CHOOSING = 10_000
 """Added to the first seed for the split in which directions are chosen: no repetition is measured in it."""
@@ -39,12 +40,14 @@ class FrontierPlan:
     """Every contender at every level of utility, under every attack, for every seed.
 
     Attributes:
-        contenders: Shape learners, `NAME[:PRESET][,setting=value…]`. Where the number of directions to leave out is
-            free, it is chosen for each level by what the guides read in a split of its own.
+        contenders: Defenses, `SHAPE[:PRESET][,setting=value…][,substitution=NAME]`. Where the number of directions to
+            leave out is free, it is chosen for each level by what the guides read in a split of its own.
         attacks: Specs of attacks; the strongest of them counts, for each contender and level.
         levels: Shares of undefended utility.
-        tasks: Specs of the utility tasks; none to measure search in the texts themselves, apart from the concept.
-        guides: Attacks by which numbers of directions are chosen: the mean of what they read counts.
+        tasks: Specs of the utility tasks; none to search for texts by their own words.
+        measure: What counts of them: "search" (all), "unnamed" (searches that don't name the concept), "reranked" (all,
+            after reranking); where None, "search" of tasks that are named, and "unnamed" otherwise.
+        guides: Attacks by which numbers of directions are chosen: the strongest counts.
         seeds: Each is a repetition with its own split, shapes, noise and attackers.
         copies: Fresh releases of each training text that attackers learn from.
         near_copies: Cosine from which two texts are near copies, which stay on one side of every split; None splits
@@ -55,6 +58,7 @@ class FrontierPlan:
     attacks: tuple[str, ...] = ("mlc", "nearest")
     levels: tuple[float, ...] = LEVELS
     tasks: tuple[str, ...] = ()
+    measure: Measure | None = None
     guides: tuple[str, ...] = GUIDES
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     copies: int = 2
@@ -71,6 +75,8 @@ class FrontierPlan:
             Contender(spec)
         for spec in (*self.attacks, *self.guides):
             attack_from_spec(spec)
+        if self.measure is not None:
+            one_of(self.measure, ENDINGS, "measure")
         for level in self.levels:
             fraction(level, "level")
         for seed in self.seeds:
@@ -105,16 +111,17 @@ class Frontier:
         with self.experiment.open(self.identity()):
             choices = tuple(self._choices())
             work = [(choice, seed) for choice in (*_REFERENCES, *choices) for seed in self.plan.seeds]
-            rows = [self._rows(*one) for one in self.progress(work, label="attacking", total=len(work))]
+            found = [self._measure(*one) for one in self.progress(work, label="attacking", total=len(work))]
             utility = self.workbench.utility
             result = FrontierResult(
                 plan=to_json(self.plan.settings()),
-                utility={"measured_by": utility.label, "undefended": list(utility.undefended)},
+                utility={"measured_by": utility.label, "undefended": to_json({"scores": utility.undefended})["scores"]},
                 corpus=to_json(self.workbench.corpus.facts()),
                 embedder=to_json(self.workbench.embed.embedder.fingerprint.settings()),
                 versions=installed_versions(),
                 choices=choices,
-                rows=tuple(row for found in rows for row in found),
+                points=tuple(point for point, _ in found if point is not None),
+                rows=tuple(row for _, rows in found for row in rows),
             )
             self.experiment.write(RESULT, result)
         return result
@@ -140,45 +147,66 @@ class Frontier:
             found.append(self.experiment.run(Cell(key=key, kind=Choice, compute=choose)))
         return found
 
-    def _rows(self, choice: Choice, seed: int) -> tuple[FrontierRow, ...]:
-        key = {"name": "rows", "contender": choice.contender, "level": choice.level, "seed": seed}
-        cell = Cell(key=key, kind=tuple[FrontierRow, ...], compute=lambda *_: self._attack(choice, seed))
-        return self.experiment.run(cell)
-
-    def _attack(self, choice: Choice, seed: int) -> tuple[FrontierRow, ...]:
-        workbench, left_out, noise = self.workbench, 0, 0.0
-        defense: Defense = Undefended()
-        if choice.contender == REDACTED:
-            defense = workbench.redacted
-        elif choice.contender != NO_DEFENSE:
-            if choice.noise_ratio is None:
-                return ()
-            veil = workbench.learn(Contender(choice.contender), choice.directions, seed)
-            noise = workbench.find_noise(choice.level, veil, seed) or LEAST_NOISE
-            left_out = veil.shape.dimensions - veil.shape.released
-            defense = at_noise(veil, noise)
-        kept = workbench.utility.share_kept(defense, np.random.default_rng(seed))
-        found = []
+    def _measure(self, choice: Choice, seed: int) -> tuple[FrontierPoint | None, list[FrontierRow]]:
+        """Return what a contender comes to in one repetition, and what each attack reads there."""
+        if choice.contender not in (NO_DEFENSE, REDACTED) and choice.noise_ratio is None:
+            return None, []
+        key = {"contender": choice.contender, "level": choice.level, "seed": seed}
+        point = self.experiment.run(
+            Cell(key={"name": "point", **key}, kind=FrontierPoint, compute=lambda *_: self._point(choice, seed))
+        )
+        rows = []
         for spec in self.plan.attacks:
-            row = workbench.attack(spec, defense, seed)
-            found.append(
-                FrontierRow(
+
+            def attack(rng: np.random.Generator, folder: Path, spec: str = spec) -> FrontierRow:
+                row = self.workbench.attack(spec, self._defense(choice, point, seed), seed, rng=rng, folder=folder)
+                return FrontierRow(
                     contender=choice.contender,
                     level=choice.level,
                     seed=seed,
-                    directions=left_out,
-                    noise_ratio=noise,
-                    epsilon=defense.epsilon if isinstance(defense, Veiled) else None,
-                    utility=kept,
                     attack=spec,
+                    words=row.r_precision.value,
+                    guess=row.r_chance,
                     leakage=row.leakage.value,
                     chance=row.chance,
                     top_one=row.top_one.value,
                     auc=row.auc,
                     seconds=row.seconds,
                 )
-            )
-        return tuple(found)
+
+            rows.append(self.experiment.run(Cell(key={"name": spec, **key}, kind=FrontierRow, compute=attack)))
+        return point, rows
+
+    def _point(self, choice: Choice, seed: int) -> FrontierPoint:
+        workbench, left_out, noise = self.workbench, 0, 0.0
+        if choice.contender not in (NO_DEFENSE, REDACTED):
+            veil = workbench.learn(Contender(choice.contender), choice.directions, seed)
+            noise = workbench.find_noise(choice.level, veil, seed) or LEAST_NOISE
+            left_out = veil.shape.dimensions - veil.shape.released
+        defense = self._defense(choice, noise, seed)
+        shares = workbench.utility.shares(defense, np.random.default_rng(seed))
+        blank = workbench.fill_blanks(defense, seed).row
+        return FrontierPoint(
+            contender=choice.contender,
+            level=choice.level,
+            seed=seed,
+            directions=left_out,
+            noise_ratio=noise,
+            epsilon=defense.epsilon if isinstance(defense, Veiled) else None,
+            utility=shares[workbench.utility.measure],
+            blank=None if blank is None else blank.right.value,
+            blank_chance=None if blank is None else blank.chance,
+            **shares,
+        )
+
+    def _defense(self, choice: Choice, noise: float | FrontierPoint, seed: int) -> Defense:
+        if choice.contender == NO_DEFENSE:
+            return Undefended()
+        if choice.contender == REDACTED:
+            return self.workbench.redacted
+        veil = self.workbench.learn(Contender(choice.contender), choice.directions, seed)
+        ratio = noise.noise_ratio if isinstance(noise, FrontierPoint) else noise
+        return self.workbench.at_noise(veil, ratio)
 
 
 _REFERENCES = tuple(
@@ -211,6 +239,7 @@ def prepare_frontier(
         concept,
         list(texts),
         tasks=plan.tasks,
+        measure=plan.measure,
         embedder=embedder,
         copies=plan.copies,
         near_copies=plan.near_copies,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.audit.results import Estimate
+from vecveil.audit.rows import Estimate
 
 NO_DEFENSE, REDACTED = "none", "redacted"
 """The references: unprotected vectors, and the vectors of texts from which the concept was taken out word by word.
@@ -28,7 +28,7 @@ class Choice:
         directions: How many directions it leaves out; None where that is not for it to choose.
         noise_ratio: The noise that it can bear there, over the length of an embedding; None where it can't keep that
             much utility with any noise.
-        tried: What the guides read above chance, on average, for each number of directions that was tried.
+        tried: What the strongest guide read above chance, for each number of directions that was tried.
     """
 
     contender: str
@@ -39,8 +39,8 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontierRow:
-    """One attack on one contender at one level.
+class FrontierPoint:
+    """One contender at one level, in one repetition.
 
     Attributes:
         contender: Its spec; "none" or "redacted" for a reference.
@@ -49,13 +49,12 @@ class FrontierRow:
         directions: Directions that are left out.
         noise_ratio: Length of the noise over that of an embedding.
         epsilon: Literal budget; None without noise.
-        utility: Share of undefended utility that was kept.
-        attack: Spec of the attack.
-        leakage: Share of sensitive tokens that were read back.
-        chance: The same by guessing.
-        top_one: Share of texts whose surest word was right.
-        auc: Chance that a word that is there scores above one that isn't.
-        seconds: Time the attack took.
+        utility: Share of undefended utility that was kept, by the measure that the level is of.
+        search: The same of all searches.
+        unnamed: The same of searches that don't name the concept.
+        reranked: The same of all searches, after reranking.
+        blank: How often someone is right who has the text but for one private value; None where no one can say.
+        blank_chance: The same by guessing.
     """
 
     contender: str
@@ -65,7 +64,37 @@ class FrontierRow:
     noise_ratio: float
     epsilon: float | None
     utility: float
+    search: float
+    unnamed: float
+    reranked: float
+    blank: float | None
+    blank_chance: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontierRow:
+    """One attack on one point.
+
+    Attributes:
+        contender: Its spec.
+        level: Share of undefended utility that was asked for.
+        seed: Of the repetition.
+        attack: Spec of the attack.
+        words: Of a text's private words, the share among those that the attack is surest of.
+        guess: The same for someone who always names the most frequent ones.
+        leakage: Share of sensitive tokens that were claimed, the paper's measure.
+        chance: The same by guessing.
+        top_one: Share of texts whose surest word was right.
+        auc: Chance that a word that is there scores above one that isn't.
+        seconds: Time the attack took.
+    """
+
+    contender: str
+    level: float
+    seed: int
     attack: str
+    words: float
+    guess: float
     leakage: float
     chance: float
     top_one: float
@@ -74,8 +103,8 @@ class FrontierRow:
 
     @property
     def excess(self) -> float:
-        """Leakage above chance; never below zero."""
-        return max(0.0, self.leakage - self.chance)
+        """Words read above chance; never below zero."""
+        return max(0.0, self.words - self.guess)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +118,8 @@ class FrontierResult:
         embedder: Fingerprint of the model.
         versions: Of the libraries that numbers depend on.
         choices: Directions and noise of each contender at each level.
-        rows: The measurements.
+        points: What each comes to.
+        rows: What attacks read there.
     """
 
     plan: Mapping[str, Any]
@@ -98,16 +128,21 @@ class FrontierResult:
     embedder: Mapping[str, Any]
     versions: Mapping[str, str]
     choices: tuple[Choice, ...]
+    points: tuple[FrontierPoint, ...]
     rows: tuple[FrontierRow, ...]
 
     def excess(self, contender: str, level: float, attack: str) -> Estimate | None:
-        """Return the leakage above chance of one attack, with its interval over seeds; None where nothing was run."""
+        """Return what one attack reads above chance, with its interval over seeds; None where nothing was run."""
         return mean_over_seeds([row.excess for row in self.rows_of(contender, level, attack)])
 
     def rows_of(self, contender: str, level: float, attack: str) -> list[FrontierRow]:
         """Return the rows of one attack on one contender at one level, one for each seed."""
         asked = (contender, level, attack)
         return [row for row in self.rows if (row.contender, row.level, row.attack) == asked]
+
+    def points_of(self, contender: str, level: float) -> list[FrontierPoint]:
+        """Return what one contender comes to at one level, one for each seed."""
+        return [point for point in self.points if (point.contender, point.level) == (contender, level)]
 
     def strongest(self, contender: str, level: float) -> tuple[str, Estimate] | None:
         """Return the attack that reads most at a level, and how much that is above chance; None where none was run."""

@@ -1,114 +1,95 @@
-"""Utility as one number, by tasks or by search without labels."""
+"""Utility as one number: the share of a search kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Literal
 
 import numpy as np
 
-from vecveil.audit.corpus import AuditCorpus
 from vecveil.audit.defenses import Defense, Undefended
 from vecveil.audit.embedding import DefendedEncoder, MemoizedEmbedder
+from vecveil.audit.result import RERANKED, UNNAMED
 from vecveil.concepts import Passage
-from vecveil.core.arrays import Embeddings, spread_rows
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.search_quality import search_quality
-from vecveil.shapes.concept_free_reference import SEARCHED
-from vecveil.utility import UtilityTask
+from vecveil.utility import TaskScores, UtilityTask
 
+Measure = Literal["search", "unnamed", "reranked"]
 
-class Yardstick(Protocol):
-    """Something that says how useful vectors are, larger is better."""
-
-    @property
-    def label(self) -> str:
-        """How tables name it."""
-        ...
-
-    def score(self, defense: Defense, rng: np.random.Generator) -> float:
-        """Return how useful what `defense` lets out is."""
-        ...
+ENDINGS: Mapping[Measure, str] = {"search": "", "unnamed": UNNAMED, "reranked": RERANKED}
+"""Endings of the scores that each measure goes by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TaskYardstick:
-    """The main score of a utility task."""
-
-    task: UtilityTask
-    embed: MemoizedEmbedder
-
-    @property
-    def label(self) -> str:
-        """The task's own label."""
-        return self.task.label
-
-    def score(self, defense: Defense, rng: np.random.Generator) -> float:
-        """Return the score."""
-        scores = self.task.score(DefendedEncoder(embed=self.embed, defense=defense, rng=rng))
-        return float(scores.scores[scores.main])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SearchYardstick:
-    """How near, apart from the concept, the texts are that a search for a text's neighbors finds.
+class Utility:
+    """Several tasks as one number: the mean share of what each says of unprotected vectors.
 
     Attributes:
-        passages: Some of the owner's texts.
-        clean: Their vectors.
-        reference: The vectors of the same texts without the concept.
+        tasks: What is measured.
+        embed: The embedder.
+        known: Texts with what is annotated in them.
+        measure: What counts: all searches, those that don't name the concept, or all after reranking. A task that has
+            no such score counts by its main one.
     """
 
-    passages: tuple[Passage, ...]
-    clean: Embeddings
-    reference: Embeddings
-
-    label: str = "search apart from the concept"
-
-    @classmethod
-    def from_corpus(cls, corpus: AuditCorpus) -> SearchYardstick:
-        """Return the yardstick on texts with the concept and texts without it, taken evenly."""
-        held = corpus.pair_passages[: len(corpus.pairs)]
-        chosen = spread_rows(len(corpus.pairs), SEARCHED)
-        others = [row for row, tokens in enumerate(corpus.tokens) if not tokens]
-        plain = [others[number] for number in spread_rows(len(others), SEARCHED)]
-        rest = corpus.clean[plain]
-        return cls(
-            passages=(*(held[pair] for pair in chosen), *(corpus.passages[row] for row in plain)),
-            clean=np.concatenate([corpus.pairs.with_concept[chosen], rest]),
-            reference=np.concatenate([corpus.pairs.without_concept[chosen], rest]),
-        )
-
-    def score(self, defense: Defense, rng: np.random.Generator) -> float:
-        """Return the quality of the search."""
-        return search_quality(self.reference, defense.protect(self.passages, self.clean, rng))
-
-
-@dataclass(frozen=True, eq=False)
-class Utility:
-    """Several yardsticks as one number: the mean share of what each says of unprotected vectors."""
-
-    yardsticks: Sequence[Yardstick]
+    tasks: Sequence[UtilityTask]
+    embed: MemoizedEmbedder
+    known: Mapping[str, Passage] = field(default_factory=dict, repr=False)
+    measure: Measure = "search"
 
     @property
     def label(self) -> str:
         """How tables name it."""
-        return ", ".join(yardstick.label for yardstick in self.yardsticks)
+        kind = {"search": "", "unnamed": ", concept not named", "reranked": ", reranked"}[self.measure]
+        return ", ".join(task.label for task in self.tasks) + kind
 
     @cached_property
-    def undefended(self) -> tuple[float, ...]:
-        """What each says of unprotected vectors."""
-        scores = tuple(one.score(Undefended(), np.random.default_rng(0)) for one in self.yardsticks)
-        for yardstick, score in zip(self.yardsticks, scores, strict=True):
-            if not score > 0:
+    def undefended(self) -> tuple[dict[Measure, float], ...]:
+        """What each task says of unprotected vectors."""
+        return self._scores(Undefended(), np.random.default_rng(0))
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether unprotected vectors are good for anything."""
+        return all(found[self.measure] > 0 for found in self.undefended)
+
+    def shares(self, defense: Defense, rng: np.random.Generator) -> dict[Measure, float]:
+        """Return the share of what unprotected vectors have that is left, by every measure."""
+        for task, full in zip(self.tasks, self.undefended, strict=True):
+            if not full[self.measure] > 0:
                 raise InvalidInputError(
-                    f"{yardstick.label} gives unprotected vectors {score:.3g}: there is no utility to keep a share of"
+                    f"{task.label} gives unprotected vectors {full[self.measure]:.3g}: there is no utility to keep a "
+                    "share of"
                 )
-        return scores
+        pairs = list(zip(self._scores(defense, rng), self.undefended, strict=True))
+        return {
+            measure: float(np.mean([found[measure] / full[measure] if full[measure] else 1.0 for found, full in pairs]))
+            for measure in ENDINGS
+        }
 
     def share_kept(self, defense: Defense, rng: np.random.Generator) -> float:
         """Return the share of the utility of unprotected vectors that is left."""
-        scores = (one.score(defense, rng) for one in self.yardsticks)
-        return float(np.mean([score / full for score, full in zip(scores, self.undefended, strict=True)]))
+        return self._quick.shares(defense, rng)[self.measure]
+
+    @cached_property
+    def _quick(self) -> Utility:
+        """The same without what is not asked for: reranking takes most of the time."""
+        if self.measure == "reranked":
+            return self
+        tasks: Sequence[Any] = self.tasks
+        return replace(self, tasks=[replace(task, rerank=0) if hasattr(task, "rerank") else task for task in tasks])
+
+    def _scores(self, defense: Defense, rng: np.random.Generator) -> tuple[dict[Measure, float], ...]:
+        encoder = DefendedEncoder(embed=self.embed, defense=defense, rng=rng, known=self.known)
+        return tuple(_pick_scores(task.score(encoder)) for task in self.tasks)
+
+
+def _pick_scores(scores: TaskScores) -> dict[Measure, float]:
+    main = scores.scores[scores.main]
+
+    def pick(ending: str) -> float:
+        return next((value for name, value in scores.scores.items() if name.startswith(scores.main + ending)), main)
+
+    return {measure: pick(ending) if ending else main for measure, ending in ENDINGS.items()}

@@ -5,32 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from vecveil.audit.attack_runner import AttackRunner
+from vecveil.audit.attack_runner import AttackRunner, BlankCell
 from vecveil.audit.audit import attack_from_spec
 from vecveil.audit.corpus import AuditCorpus
-from vecveil.audit.defenses import Defense, Rewritten
-from vecveil.audit.embedding import MemoizedEmbedder
+from vecveil.audit.defenses import Defense, Rewritten, Veiled
+from vecveil.audit.embedding import MemoizedConcept, MemoizedEmbedder
 from vecveil.audit.frontier.contender import Contender, at_noise
 from vecveil.audit.frontier.results import Choice
-from vecveil.audit.frontier.utility import SearchYardstick, TaskYardstick, Utility, Yardstick
-from vecveil.audit.results import AttackRow, Setting
+from vecveil.audit.frontier.utility import Measure, Utility
+from vecveil.audit.noise_search import find_noise
+from vecveil.audit.rows import AttackRow, Setting
 from vecveil.audit.tasks import build_task
 from vecveil.concepts import Concept, Passage
 from vecveil.concepts.rewriting import build_rewriter
+from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import json_digest
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder, resolve_embedder
+from vecveil.embedders.registry import embeds_any_text
 from vecveil.shapes import Evidence
+from vecveil.substitutions import Substitution
 from vecveil.veil import Veil
+from vecveil.veil.blanks import choose_blanks
+from vecveil.veil.words import WordProtection, collect_candidates
 
-LEAST_NOISE, MOST_NOISE = 0.1, 8.0
-"""Noise ratios between which it is searched. Below the least there is no promise worth the name."""
+SEARCH = "known-item"
+SEARCH_IN_VECTORS = "neighbors,protected=documents"
+"""What utility is measured by where no task is named; the second where a file of vectors knows no queries."""
 
-STEPS = 7
-"""Halvings of the interval, on the logarithm: the noise is found to within 4 %."""
+BLANKS, CANDIDATES = 40, 16
+"""Texts in which someone fills in a private value, and what it may be at most."""
+
+
+class ReadCorpus(NamedTuple):
+    """A corpus as the model reads it, with private words replaced; `known` where that is the same each time."""
+
+    words: WordProtection
+    vectors: Embeddings
+    known: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,19 +55,24 @@ class Workbench:
 
     Attributes:
         corpus: The owner's texts.
+        concept: What is private.
         utility: What utility is measured by.
         embed: The embedder, which attackers can call too.
         redacted: The reference without the concept; it knows nothing of texts outside of the corpus.
+        specs: Specs of the tasks that utility is measured by.
         copies: Fresh releases of each training text that attackers learn from.
     """
 
     corpus: AuditCorpus
+    concept: MemoizedConcept
     utility: Utility
     embed: MemoizedEmbedder
     redacted: Rewritten
+    specs: tuple[str, ...]
     copies: int = 2
-    _evidence: dict[int, Evidence] = field(default_factory=dict, repr=False)
-    _veils: dict[tuple[Contender, int | None, int], Veil] = field(default_factory=dict, repr=False)
+    _read: dict[str, ReadCorpus] = field(default_factory=dict, repr=False)
+    _evidence: dict[tuple[str, int], Evidence] = field(default_factory=dict, repr=False)
+    _veils: dict[str, Veil] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_texts(
@@ -61,6 +82,7 @@ class Workbench:
         *,
         embedder: str | Embedder,
         tasks: Sequence[str] = (),
+        measure: Measure | None = None,
         copies: int = 2,
         near_copies: float | None = None,
         cache: Path | None = None,
@@ -72,38 +94,65 @@ class Workbench:
             concept: What is private.
             texts: The owner's texts.
             embedder: A name or an object.
-            tasks: Specs of the tasks that utility is measured by; none to measure search in the texts themselves.
+            tasks: Specs of the tasks that utility is measured by; none to search for texts by their own words.
+            measure: What counts of them. Where None, all searches of tasks that are named, and of searches by a text's
+                own words those that don't name the concept: others can't be kept where it is hidden.
             copies: Fresh releases of each training text that attackers learn from.
             near_copies: Cosine from which two texts are near copies, which stay on one side of every split.
             cache: Folder to keep clean embeddings in.
             progress: Told how far the work is.
         """
         own = list(dict.fromkeys(passage.text for passage in texts))
-        built = [build_task(spec, texts=own) for spec in tasks]
+        for spec in tasks:
+            build_task(spec, texts=own)
         embed = MemoizedEmbedder(resolve_embedder(embedder, cache=cache), progress)
-        corpus = AuditCorpus.from_texts(concept, texts, embed, near_copies=near_copies, progress=progress)
-        yardsticks: list[Yardstick] = [TaskYardstick(task=task, embed=embed) for task in built]
+        searched = concept if isinstance(concept, MemoizedConcept) else MemoizedConcept(concept)
+        corpus = AuditCorpus.from_texts(searched, texts, embed, near_copies=near_copies, progress=progress)
+        specs = tuple(tasks) or (SEARCH if embeds_any_text(embed) else SEARCH_IN_VECTORS,)
         return cls(
             corpus=corpus,
-            utility=Utility(yardsticks or [SearchYardstick.from_corpus(corpus)]),
+            concept=searched,
+            utility=Utility(
+                tasks=[build_task(spec, texts=corpus.texts, private=corpus.spans, concept=searched) for spec in specs],
+                embed=embed,
+                known=corpus.passage_of,
+                measure=measure or ("search" if tasks else "unnamed"),
+            ),
             embed=embed,
-            redacted=Rewritten.over_corpus(corpus.passages, build_rewriter("remove"), concept, embed, seed=0),
+            redacted=Rewritten.over_corpus(corpus.passages, build_rewriter("remove"), searched, embed, seed=0),
+            specs=specs,
             copies=copies,
         )
 
-    def evidence(self, seed: int) -> Evidence:
+    def read(self, substitution: Substitution) -> ReadCorpus:
+        """Return the corpus as the model reads it behind a substitution."""
+        key = json_digest(substitution.settings())
+        if key not in self._read:
+            corpus = self.corpus
+            fitted = substitution.fit(collect_candidates(self.concept, corpus.passages, corpus.spans))
+            words = WordProtection(substitution=fitted, concept=self.concept)
+            changed = words.rewrite_sample(corpus.passages, corpus.spans, seed=0)
+            texts = [changed.get(row, text) for row, text in enumerate(corpus.texts)]
+            fixed = dict(zip(corpus.texts, texts, strict=True)) if fitted.word_epsilon == 0 else {}
+            self._read[key] = ReadCorpus(words, self.embed(texts), fixed)
+        return self._read[key]
+
+    def evidence(self, seed: int, substitution: Substitution) -> Evidence:
         """Return what a defense may be learned from in the split of `seed`: all but what attacks are tested on."""
-        if seed not in self._evidence:
+        key = json_digest(substitution.settings()), seed
+        if key not in self._evidence:
             train, held_out, _ = self.corpus.split(seed)
-            self._evidence[seed] = self.corpus.evidence([*train, *held_out])
-        return self._evidence[seed]
+            self._evidence[key] = self.corpus.evidence([*train, *held_out], self.read(substitution).vectors)
+        return self._evidence[key]
 
     def learn(self, contender: Contender, directions: int | None, seed: int) -> Veil:
         """Return the contender's veil with that many directions left out; it is learned once for all levels."""
-        key = contender, directions, seed
+        replaced = json_digest(contender.substitution.settings())
+        key = repr((contender.spec, contender.settings, replaced, directions, seed))
         if key not in self._veils:
-            model = self.embed.embedder.fingerprint
-            self._veils[key] = contender.learn(self.evidence(seed), model, directions, seed)
+            words, model = self.read(contender.substitution).words, self.embed.embedder.fingerprint
+            evidence = self.evidence(seed, contender.substitution)
+            self._veils[key] = contender.learn(evidence, model, directions, seed, words)
         return self._veils[key]
 
     def members(self, contender: Contender, seed: int) -> Iterator[tuple[int | None, Veil]]:
@@ -122,29 +171,55 @@ class Workbench:
         """
 
         def share(ratio: float) -> float:
-            return self.utility.share_kept(at_noise(veil, ratio), np.random.default_rng(seed))
+            return self.utility.share_kept(self.at_noise(veil, ratio), np.random.default_rng(seed))
 
-        if share(LEAST_NOISE) < level:
-            return None
-        low, high = np.log(LEAST_NOISE), np.log(MOST_NOISE)
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if share(float(np.exp(middle))) >= level else (low, middle)
-        return float(np.exp(low))
+        return find_noise(share, level)
 
-    def attack(self, spec: str, defense: Defense, seed: int, *, name: str | None = None) -> AttackRow:
+    def at_noise(self, veil: Veil, noise_ratio: float) -> Veiled:
+        """Return the defense that a veil is with noise of that length."""
+        known = next((one.known for one in self._read.values() if one.words.substitution == veil.substitution), {})
+        return at_noise(veil, noise_ratio, self.embed, known)
+
+    def attack(
+        self,
+        spec: str,
+        defense: Defense,
+        seed: int,
+        *,
+        rng: np.random.Generator | None = None,
+        folder: Path | None = None,
+    ) -> AttackRow:
         """Return what an attack, trained on what `defense` lets out, reads of texts that it has not seen.
 
         Args:
             spec: The attack.
             defense: What it attacks.
-            seed: Of the split, and of noise and training.
-            name: What the attack's random numbers depend on beside the seed; the spec where None.
+            seed: Of the split.
+            rng: Of noise and training; from the spec and the seed where None.
+            folder: Where to keep checkpoints.
         """
-        attacker = AttackRunner(corpus=self.corpus, embed=self.embed, judge=None, copies=self.copies, examples=0)
-        setting = Setting(defense="", label="", asked="", readings=None, seed=seed)
-        rng = np.random.default_rng(int(json_digest({"attack": name or spec, "seed": seed})[:15], 16))
-        return attacker.attack(spec, attack_from_spec(spec), setting, defense, rng).row
+        drawn = rng or np.random.default_rng(int(json_digest({"attack": spec, "seed": seed})[:15], 16))
+        return self._runner.attack(spec, attack_from_spec(spec), _setting(seed), defense, drawn, folder=folder).row
+
+    def fill_blanks(self, defense: Defense, seed: int) -> BlankCell:
+        """Return how often someone is right who has each text but for one private value."""
+        if not embeds_any_text(self.embed):
+            return BlankCell(row=None)
+        corpus = self.corpus
+        blanks = choose_blanks(
+            corpus.passages,
+            corpus.spans,
+            collect_candidates(self.concept, corpus.passages, corpus.spans),
+            np.random.default_rng(seed),
+            rows=corpus.split(seed)[2].tolist(),
+            most=BLANKS,
+            most_candidates=CANDIDATES,
+        )
+        return self._runner.fill_blanks(blanks, _setting(seed), defense, np.random.default_rng(seed))
+
+    @property
+    def _runner(self) -> AttackRunner:
+        return AttackRunner(corpus=self.corpus, embed=self.embed, judge=None, copies=self.copies, examples=0)
 
     def choose(
         self, contender: Contender, level: float, *, guides: Sequence[str], seed: int, progress: Progress = silent
@@ -156,14 +231,15 @@ class Workbench:
         Args:
             contender: Whose directions are chosen.
             level: Share of undefended utility to keep.
-            guides: Specs of the attacks that read what is left.
+            guides: Specs of the attacks that read what is left; the strongest counts.
             seed: Of the split in which it is tried.
             progress: Told after each number.
         """
         tried: dict[str, float] = {}
         noises: dict[str, tuple[int | None, float]] = {}
+        counts = contender.counts(self.corpus.clean.shape[1])
         members = self.members(contender, seed)
-        for count, veil in progress(members, label=f"{contender.spec} at {level:.0%}", total=None):
+        for count, veil in progress(members, label=f"{contender.spec} at {level:.0%}", total=len(counts)):
             noise = self.find_noise(level, veil, seed)
             if noise is None:
                 # What keeps too little with few directions keeps less with more.
@@ -172,17 +248,18 @@ class Workbench:
             noises[name] = count, noise
             tried[name] = 0.0
             if contender.is_family:
-                defense = at_noise(veil, noise)
-                tried[name] = float(np.mean([_read(self.attack(guide, defense, seed)) for guide in guides]))
+                defense = self.at_noise(veil, noise)
+                tried[name] = max(_read_above_chance(self.attack(guide, defense, seed)) for guide in guides)
         if not tried:
             return Choice(contender=contender.spec, level=level, directions=None, noise_ratio=None, tried={})
         count, noise = noises[min(tried, key=lambda name: tried[name])]
         return Choice(contender=contender.spec, level=level, directions=count, noise_ratio=noise, tried=tried)
 
 
-def _read(row: AttackRow) -> float:
-    """Return how much an attack reads above chance: the mean of words claimed and of surest words.
+def _setting(seed: int) -> Setting:
+    return Setting(defense="", label="", asked="", readings=None, seed=seed)
 
-    Leakage alone is zero for an attack that is just too unsure to claim anything.
-    """
-    return (max(0.0, row.leakage.value - row.chance) + row.top_one.value) / 2
+
+def _read_above_chance(row: AttackRow) -> float:
+    """Return how much an attack reads above chance; what it is surest of decides where it reads no more than that."""
+    return max(0.0, row.r_precision.value - row.r_chance) + 0.01 * row.top_one.value

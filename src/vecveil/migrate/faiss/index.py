@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
-from vecveil.files.atomic import atomic_file
 
 WHOLE = ("IndexFlat", "IndexFlatIP", "IndexFlatL2", "IndexHNSWFlat")
 """Indexes that give back the vectors that were put in, and are trained on none of them."""
@@ -48,7 +48,7 @@ def read_index(path: Path) -> Any:
 
 def write_index(index: Any, path: Path, *, like_file: Path) -> None:
     """Write an index, whole or not at all, with the permissions of another file."""
-    with atomic_file(path, private=True) as draft:
+    with atomic_file(path) as draft:
         try:
             load_faiss().write_index(index, str(draft))
         except RuntimeError:

@@ -7,13 +7,14 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vecveil.core.atomic import atomic_file, require_own
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.files.atomic import atomic_file
 from vecveil.migrate.mark import MARK
 from vecveil.migrate.store import Batch
 
@@ -24,7 +25,7 @@ class Note:
     """A file of JSON beside an index, with its mark in it, as an index file of FAISS has no place for one."""
 
     def __init__(self, index: Path) -> None:
-        self.path = index.with_name(f"{index.name}.vecveil.json")
+        self._index, self.path = index, index.with_name(f"{index.name}.vecveil.json")
 
     def read(self) -> dict[str, Any] | None:
         """Return the content of the note; None where there is none, or a file that is not from vecveil."""
@@ -35,9 +36,10 @@ class Note:
         return found if isinstance(found, dict) and MARK in found else None
 
     def write(self, content: Mapping[str, Any]) -> None:
-        """Write the note, whole or not at all."""
+        """Write the note, whole or not at all, for all who may read the index."""
         with atomic_file(self.path) as draft:
             draft.write_text(json.dumps(content), encoding="utf-8")
+            draft.chmod(S_IMODE(self._index.stat().st_mode))
 
     def remove(self) -> None:
         """Delete the note, and no file that is not from vecveil."""
@@ -60,7 +62,7 @@ class UnfinishedShadow:
     def create(self, note: Mapping[str, Any]) -> None:
         """Begin a shadow."""
         # The index may be one that only its owner reads.
-        with atomic_file(self.path, private=True) as draft, closing(sqlite3.connect(draft)) as database, database:
+        with atomic_file(self.path) as draft, closing(sqlite3.connect(draft)) as database, database:
             database.execute("CREATE TABLE protected (id INTEGER PRIMARY KEY, vector BLOB)")
             database.execute("CREATE TABLE note AS SELECT ? AS content", [json.dumps(note)])
 
@@ -94,6 +96,7 @@ class UnfinishedShadow:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        require_own(self.path)
         try:
             with closing(sqlite3.connect(self.path)) as database:
                 yield database

@@ -8,10 +8,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_IMODE
 from typing import TYPE_CHECKING
 
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
-from vecveil.files.atomic import atomic_file
 from vecveil.migrate.folders import hide_library_text, remove_folder
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class QdrantFolder:
         with self.without_client():
             with atomic_file(self._meta) as draft:
                 draft.write_text(json.dumps(meta), encoding="utf-8")
+                draft.chmod(S_IMODE(self._meta.stat().st_mode))
             remove_folder(self.find_path(old))
 
     def remove(self, name: str) -> None:

@@ -3,6 +3,7 @@
 const NOTHING = "–";
 
 const MEASURES = {
+  rPrecision: { title: "Words read", share: true, chance: (found) => found.rChance },
   leakage: { title: "Leakage", share: true, chance: (found) => found.chance },
   confidence: { title: "Confidence", share: true, chance: () => null },
   topOne: { title: "Top-1 accuracy", share: true, chance: () => null },
@@ -54,6 +55,8 @@ function findingLines(point, reader) {
   if (!found) return [];
   if (reader.startsWith("probe ")) return [["AUC", estimated(found.auc, false)], ["Seeds", String(found.seeds)]];
   return [
+    ["Words read", estimated(found.rPrecision, true)],
+    ["By guessing", percent(found.rChance)],
     ["Leakage", estimated(found.leakage, true)],
     ["Chance", percent(found.chance)],
     ["Confidence", estimated(found.confidence, true)],

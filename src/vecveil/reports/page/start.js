@@ -9,6 +9,14 @@ for (const [id, start] of Object.entries(parts)) {
   const root = document.getElementById(id);
   if (root) start(root, pageData);
 }
+// Sections are folded; a link to one opens it.
+function openTarget() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  const fold = target && target.querySelector("details.fold");
+  if (fold) fold.open = true;
+}
+window.addEventListener("hashchange", openTarget);
+openTarget();
 // Paper has nothing to unfold; tables of hundreds of rows are better read as files.
 window.addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details:not(:has(.filtered))")) details.open = true;

@@ -105,7 +105,8 @@ def test_names_may_have_percent_signs_and_quotes(pgvector_place: PgvectorPlace, 
         'ALTER TABLE "100%" ADD CONSTRAINT "key%" PRIMARY KEY ("%s")',
         'CREATE INDEX "in%dex" ON "100%" ("100%")',
         """INSERT INTO "100%" ("%s", "100%", embedding)
-        SELECT n, '{"text": "x", "b%": 1}', '[1,0,0,0,0,0,0,0]' FROM generate_series(0, 3) n""",
+        SELECT n, '{"text": "x", "b%": 1}',
+        array_fill(0, ARRAY[n]) || 1 || array_fill(0, ARRAY[7 - n]) FROM generate_series(0, 3) n""",
     )
     assert migrated(pgvector_place, guard, "100%").rows == 4
     found = run_sql(where, """SELECT "%s", "a""%%", "100%" FROM "100%" ORDER BY 1""")

@@ -5,8 +5,15 @@ import pytest
 
 from support.corpora import toy_workbench
 from support.veils import made_veil
+from vecveil.audit.frontier import Workbench
 from vecveil.audit.frontier.contender import Contender, at_noise
 from vecveil.core.errors import UnknownNameError
+from vecveil.embedders import Fingerprint
+from vecveil.shapes import Evidence
+from vecveil.substitutions import Substitution
+from vecveil.substitutions.plain import Keep, Remove
+from vecveil.substitutions.randomize import Randomize
+from vecveil.veil.words import WordProtection
 
 
 def test_a_shape_that_leaves_directions_out_is_a_family_and_others_are_not() -> None:
@@ -32,9 +39,33 @@ def test_a_wrong_name_or_setting_is_refused_at_once() -> None:
         Contender("canonical,direction=2")
 
 
+WORDS = WordProtection(substitution=Keep(), concept=None)
+
+
+def _learned(workbench: Workbench) -> tuple[Evidence, Fingerprint]:
+    return workbench.evidence(0, Keep()), workbench.embed.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("spec", "substitution"),
+    [
+        ("canonical", Keep()),
+        ("canonical,substitution=remove", Remove()),
+        ("uniform,substitution=randomize,word_epsilon=2.5", Randomize(epsilon=2.5)),
+    ],
+)
+def test_a_spec_says_what_becomes_of_private_words(spec: str, substitution: Substitution) -> None:
+    assert Contender(spec).substitution == substitution
+
+
+def test_a_wrong_substitution_is_refused_at_once() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'remove'"):
+        Contender("canonical,substitution=removed")
+
+
 def test_a_contender_becomes_a_veil_with_that_many_directions_left_out() -> None:
     workbench = toy_workbench()
-    veil = Contender("canonical").learn(workbench.evidence(0), workbench.embed.embedder.fingerprint, 2, 0)
+    veil = Contender("canonical").learn(*_learned(workbench), 2, 0, WORDS)
     assert veil.shape.dimensions - veil.shape.released == 2
     assert veil.provenance.learner["name"] == "canonical"
     assert veil.fingerprint == workbench.embed.embedder.fingerprint
@@ -42,7 +73,7 @@ def test_a_contender_becomes_a_veil_with_that_many_directions_left_out() -> None
 
 def test_plain_noise_is_laplace_noise() -> None:
     workbench = toy_workbench()
-    veil = Contender("uniform").learn(workbench.evidence(0), workbench.embed.embedder.fingerprint, None, 0)
+    veil = Contender("uniform").learn(*_learned(workbench), None, 0, WORDS)
     np.testing.assert_array_equal(veil.shape.variances, veil.shape.variances[0])
     assert veil.shape.released == veil.shape.dimensions
 

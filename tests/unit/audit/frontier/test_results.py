@@ -11,11 +11,9 @@ def _row(attack: str, leakage: float, *, chance: float = 0.1, seed: int = 0, lev
         contender="uniform",
         level=level,
         seed=seed,
-        directions=0,
-        noise_ratio=0.5,
-        epsilon=20.0,
-        utility=level,
         attack=attack,
+        words=leakage,
+        guess=chance,
         leakage=leakage,
         chance=chance,
         top_one=0.0,
@@ -26,7 +24,7 @@ def _row(attack: str, leakage: float, *, chance: float = 0.1, seed: int = 0, lev
 
 def _result(*rows: FrontierRow) -> FrontierResult:
     plan = {"attacks": ["mlc", "nearest"]}
-    return FrontierResult(plan=plan, utility={}, corpus={}, embedder={}, versions={}, choices=(), rows=rows)
+    return FrontierResult(plan=plan, utility={}, corpus={}, embedder={}, versions={}, choices=(), points=(), rows=rows)
 
 
 def test_what_guessing_gives_is_nothing_that_an_attack_reads() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from support.command_line import listing
+from vecveil.core.atomic import atomic_file, atomic_folder
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.files.atomic import atomic_file, atomic_folder
 
 
 def _write_file_and_fail(path: Path) -> None:

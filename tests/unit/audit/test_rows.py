@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from vecveil.audit.results import Estimate
+from vecveil.audit.rows import Estimate
 
 
 def test_it_reads_as_a_number_with_its_interval() -> None:

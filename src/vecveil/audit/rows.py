@@ -1,14 +1,24 @@
-"""Results of an audit as rows for JSON, without a text."""
+"""Rows of an audit's results for JSON, without a text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from vecveil.accounting import BudgetReadings
 
 Outcome = Literal["pass", "fail", "inconclusive"]
+
+Part = Literal["words", "presence", "blank"]
+"""What a verdict is about."""
+
+PARTS: Mapping[Part, str] = {
+    "words": "private words read back",
+    "presence": "presence of the concept",
+    "blank": "fill in the blank",
+}
+"""What people call each part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +43,7 @@ class Setting:
         asked: The budget as it was asked for, such as "ε = 10 (paper's scale)"; empty where there is none.
         readings: The budget's three readings; None where there is none.
         seed: Of noise, splits and attackers.
+        own: Whether it is the veil at the budget that it keeps itself, or else at the first that was asked for.
     """
 
     defense: str
@@ -40,6 +51,7 @@ class Setting:
     asked: str
     readings: BudgetReadings | None
     seed: int
+    own: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +78,9 @@ class AttackRow:
         chance: The same with every vector exchanged for that of another text: what guessing gives.
         confidence: The paper's Confidence: mean probability given to the true tokens.
         precision: Share of the sensitive words it claimed that were there; None where it claimed none.
+        r_precision: Of a text's sensitive words, the share among the words that the attack is surest of, as many as
+            the text has. Unlike leakage, it does not depend on how sure an attack must be to claim a word.
+        r_chance: The same for someone who always names the most frequent words of the training texts.
         top_one: Share of texts whose likeliest sensitive word is really in them.
         auc: Chance that a word that is there scores above one that isn't.
         similarity: Mean cosine between text and reconstruction by an embedder that was not attacked; None for
@@ -84,6 +99,8 @@ class AttackRow:
     chance: float
     confidence: Estimate
     precision: Estimate | None
+    r_precision: Estimate
+    r_chance: float
     top_one: Estimate
     auc: float
     similarity: Estimate | None
@@ -101,6 +118,50 @@ class ProbeRow:
     accuracy: float
     tested: int
     seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlankRow:
+    """Fill in the blank: someone has the text but for one private value, and a list of what it may be.
+
+    Attributes:
+        setting: The defense.
+        texts: Texts that were asked about.
+        candidates: Values that may stand there, on average.
+        right: How often the best guess is right.
+        chance: How often a guess without the vector is right.
+        bits: How much the vector tells of the value, in bits.
+        rank: Median place of the true value among the candidates.
+        seconds: Time it took.
+    """
+
+    setting: Setting
+    texts: int
+    candidates: float
+    right: Estimate
+    chance: float
+    bits: Estimate
+    rank: float
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposure:
+    """How far one record was read by one attack, behind the veil at its own budget.
+
+    Attributes:
+        record: Its id, or the number of its row.
+        attack: Name of the attack.
+        words: Private words that it holds.
+        read: Share of them that the attack reads.
+        confidence: Probability that the attack gives to the word of them that it is surest of.
+    """
+
+    record: str
+    attack: str
+    words: int
+    read: float
+    confidence: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,27 +192,68 @@ class Judgment:
     """What one attack says about the veil at one budget.
 
     Attributes:
+        part: What the attack is after.
         attack: Name of the attack or probe.
         outcome: Whether it was held off.
-        retained: Share of what it reads out of unprotected vectors, above chance, that it still reads; None where it
-            reads nothing out of unprotected vectors.
+        before: What it reads out of unprotected vectors, above chance.
+        after: What it reads behind the veil, above chance.
+        retained: The second as a share of the first; None where the first is too little to be a test.
         reason: In words.
+        texts_needed: Test texts that would decide an inconclusive judgment, by the width of its interval; None
+            where more texts would not.
     """
 
+    part: Part
     attack: str
     outcome: Outcome
+    before: Estimate
+    after: Estimate
     retained: Estimate | None
     reason: str
+    texts_needed: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartVerdict:
+    """One part of a verdict.
+
+    Attributes:
+        part: What it is about.
+        outcome: A fail where any attack still reads too much; a pass where at least one is known to work on unprotected
+            vectors and all such were held off; inconclusive otherwise.
+        tolerance: Share of what is read out of unprotected vectors, above chance, that may remain.
+        judgments: What each attack says.
+    """
+
+    part: Part
+    outcome: Outcome
+    tolerance: float
+    judgments: tuple[Judgment, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The veil at one budget, against everything that was tried."""
+    """The veil at one budget, against everything that was tried: a pass only where every part passes."""
 
     setting: Setting
     outcome: Outcome
-    reasons: tuple[str, ...]
-    judgments: tuple[Judgment, ...]
+    parts: tuple[PartVerdict, ...]
+
+    @property
+    def judgments(self) -> tuple[Judgment, ...]:
+        """What each attack says, part by part."""
+        return tuple(judgment for part in self.parts for judgment in part.judgments)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is so: what those attacks say that decide the parts that decide it."""
+        return tuple(
+            judgment.reason
+            for part in self.parts
+            if part.outcome == self.outcome
+            for judgment in part.judgments
+            if judgment.outcome == part.outcome
+        ) or ("no attack was run",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,38 +263,6 @@ class SheetRow:
     setting: Setting
     text: str
     warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditResult:
-    """Everything that an audit found.
-
-    Attributes:
-        plan: Attacks, tasks, budgets and seeds with all their settings, as they were asked for.
-        plan_digest: SHA-256 of the plan and of the texts: what was computed for another one is never mixed in.
-        veil: Facts of the veil: digest, shape learner, mechanism, embedder's fingerprint, contrast, versions. Not its
-            concept, which may hold terms.
-        corpus: Number of texts, of texts with the concept, of tokens, of the parts of the split; digest of the texts.
-        versions: Of vecveil, Python and the libraries that numbers depend on.
-        attacks: Rows of attacks.
-        probes: Rows of concept probes.
-        tasks: Rows of utility tasks.
-        sheets: What is promised, per budget.
-        verdicts: What to think of it, per budget.
-        finished: When the results were written, in ISO 8601 and UTC.
-    """
-
-    plan: Mapping[str, Any]
-    plan_digest: str
-    veil: Mapping[str, Any]
-    corpus: Mapping[str, Any]
-    versions: Mapping[str, str]
-    attacks: tuple[AttackRow, ...]
-    probes: tuple[ProbeRow, ...]
-    tasks: tuple[TaskRow, ...]
-    sheets: tuple[SheetRow, ...]
-    verdicts: tuple[Verdict, ...]
-    finished: str
 
 
 @dataclass(frozen=True, kw_only=True)

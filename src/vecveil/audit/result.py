@@ -1,0 +1,304 @@
+"""The result of an audit, at a glance and in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from typing import Any, TypeVar
+
+import numpy as np
+
+from vecveil.audit.rows import (
+    PARTS,
+    AttackRow,
+    BlankRow,
+    Estimate,
+    Exposure,
+    Outcome,
+    ProbeRow,
+    Setting,
+    SheetRow,
+    TaskRow,
+    Verdict,
+)
+from vecveil.core.errors import MissingExtraError
+from vecveil.mechanisms import MECHANISMS
+
+T = TypeVar("T")
+
+HEADINGS = ("defense", "search", "unnamed", "reranked", "words", "blank", "presence")
+
+UNNAMED, RERANKED = "_unnamed", "_rerank"
+"""Endings of scores: of searches that don't name the concept, and after reranking."""
+
+EQUAL_SEARCH = "equal search"
+"""Ends the budget of plain noise that keeps as much search as the veil."""
+
+NOTE = (
+    "search: share of the undefended search that is kept. unnamed: the same of searches that don't name the concept. "
+    "reranked: of all searches, after the owner has reranked what the store returned. words: share of private words "
+    "that the strongest attack reads. blank: how often someone is right who has the text but for one private value. "
+    "presence: AUC of the best probe for the concept; 0.5 is blind."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverviewRow:
+    """One defense; numbers are means over seeds, None where something was not measured.
+
+    Attributes:
+        defense: How tables name it.
+        own: Whether it is the veil at its own budget.
+        search: Share of the undefended main score of the first task that is kept.
+        unnamed: The same of searches that don't name the concept.
+        reranked: The same of all searches, after reranking.
+        words: R-precision of the strongest attack.
+        attack: Which attack that is.
+        blank: How often the best guess of an unknown value is right.
+        presence: AUC of the best concept probe.
+    """
+
+    defense: str
+    own: bool
+    search: float | None
+    unnamed: float | None
+    reranked: float | None
+    words: float | None
+    attack: str
+    blank: float | None
+    presence: float | None
+
+    def cells(self) -> tuple[str, ...]:
+        """Return what stands under `HEADINGS`."""
+        shares = (self.search, self.unnamed, self.reranked, self.words, self.blank)
+        presence = "" if self.presence is None else f"{self.presence:.2f}"
+        return (self.defense, *("" if one is None else f"{100 * one:.3g} %" for one in shares), presence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """Everything that an audit found.
+
+    Attributes:
+        plan: Attacks, tasks, budgets and seeds with all their settings, as they were asked for.
+        plan_digest: SHA-256 of the plan and of the texts: what was computed for another one is never mixed in.
+        veil: Facts of the veil: digest, shape learner, mechanism, embedder's fingerprint, contrast, versions. Not its
+            concept, which may hold terms.
+        corpus: Number of texts, of texts with the concept, of tokens, of the parts of the split; digest of the texts.
+        versions: Of vecveil, Python and the libraries that numbers depend on.
+        attacks: Rows of attacks.
+        probes: Rows of concept probes.
+        blanks: Rows of fill in the blank.
+        tasks: Rows of utility tasks.
+        sheets: What is promised, per budget.
+        verdicts: What to think of it, per budget.
+        exposures: The records that were read with most confidence, the worst first.
+        finished: When the results were written, in ISO 8601 and UTC.
+    """
+
+    plan: Mapping[str, Any]
+    plan_digest: str
+    veil: Mapping[str, Any]
+    corpus: Mapping[str, Any]
+    versions: Mapping[str, str]
+    attacks: tuple[AttackRow, ...]
+    probes: tuple[ProbeRow, ...]
+    blanks: tuple[BlankRow, ...]
+    tasks: tuple[TaskRow, ...]
+    sheets: tuple[SheetRow, ...]
+    verdicts: tuple[Verdict, ...]
+    exposures: tuple[Exposure, ...]
+    finished: str
+
+    @property
+    def overview(self) -> tuple[OverviewRow, ...]:
+        """One row for each defense, and what guessing gives at the end."""
+        settings = _settings(self)
+        control = [setting for setting in settings if setting.defense == "none"]
+        budgets = {setting.asked for setting in settings if setting.defense == "veil"}
+        name = partial(_label, budgets=len(budgets))
+        rows = [_row(self, label, group, control) for label, group in _group(settings, name).items()]
+        return (*rows, _guessing(self))
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict on the veil at its own budget: a fail where any seed fails, a pass where all pass."""
+        found = {verdict.outcome for verdict in self.verdicts if verdict.setting.own}
+        return "fail" if "fail" in found else "pass" if found == {"pass"} else "inconclusive"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the veil at its own budget holds off everything that was tried."""
+        return self.outcome == "pass"
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in one sentence that can be said to anyone."""
+        return _sentence(self.overview)
+
+    def frame(self) -> Any:
+        """Return every measurement as a pandas DataFrame, one row for each number."""
+        import pyarrow as pa
+
+        try:
+            return pa.Table.from_pylist(_measurements(self)).to_pandas()
+        except ImportError:
+            raise MissingExtraError("pandas", "audit") from None
+
+    def __str__(self) -> str:
+        own = [verdict for verdict in self.verdicts if verdict.setting.own]
+        parts = [f"  {PARTS[part.part]}: {part.outcome}" for verdict in own for part in verdict.parts]
+        return "\n".join((plain_table(self.overview), "", self.sentence, f"verdict: {self.outcome}", *parts))
+
+    def _repr_html_(self) -> str:
+        cells = [HEADINGS, *(row.cells() for row in self.overview)]
+        lines = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in cells]
+        said = f"<p>{escape(self.sentence)} Verdict: <b>{self.outcome}</b>.</p>"
+        return f"<table>{''.join(lines)}</table>{said}"
+
+
+def _sentence(rows: Sequence[OverviewRow]) -> str:
+    veil = next((row for row in rows if row.own), None)
+    if veil is None:
+        return "no veil was audited"
+    before, guess = rows[0], rows[-1]
+    parts = []
+    if veil.words is not None and before.words is not None and guess.words is not None:
+        parts.append(
+            f"the strongest attack ({veil.attack}) reads {veil.words:.0%} of the private words, {before.words:.0%} "
+            f"without protection, {guess.words:.0%} by guessing"
+        )
+    if veil.blank is not None and guess.blank is not None:
+        parts.append(
+            f"someone who has the text but for one private value is right in {veil.blank:.1%} of cases, "
+            f"{guess.blank:.1%} by guessing"
+        )
+    if veil.search is not None:
+        unnamed = "" if veil.unnamed is None else f", {veil.unnamed:.0%} where the concept is not named"
+        reranked = "" if veil.reranked is None else f", {veil.reranked:.0%} after reranking"
+        parts.append(f"{veil.search:.0%} of the search is kept{unnamed}{reranked}")
+    redacted = next((row for row in rows if row.defense == "redaction"), None)
+    if redacted is not None and redacted.words is not None and redacted.search is not None:
+        parts.append(f"redaction alone leaves {redacted.words:.0%} of the words at {redacted.search:.0%} of the search")
+    return "Behind the veil " + "; ".join(parts) + "."
+
+
+def plain_table(rows: Sequence[OverviewRow]) -> str:
+    """Return rows as text in columns."""
+    lines = [HEADINGS, *(row.cells() for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _settings(result: AuditResult) -> list[Setting]:
+    rows: tuple[TaskRow | ProbeRow | BlankRow | AttackRow, ...] = (
+        *result.tasks,
+        *result.probes,
+        *result.blanks,
+        *result.attacks,
+    )
+    return list(dict.fromkeys(row.setting for row in rows))
+
+
+def _label(setting: Setting, *, budgets: int) -> str:
+    """Return what people call a defense; its budget is named where there are several."""
+    if setting.defense == "remove":
+        return "redaction"
+    plain = f"plain noise ({setting.label})" if setting.defense in MECHANISMS.names() else setting.label
+    name = "veil" if setting.own and budgets == 1 else plain
+    asked = setting.asked if budgets != 1 or EQUAL_SEARCH in setting.asked else ""
+    return ", ".join(part for part in (name, asked) if part)
+
+
+def _row(result: AuditResult, name: str, group: Sequence[Setting], control: Sequence[Setting]) -> OverviewRow:
+    attacks = _group([row for row in result.attacks if row.setting in group], lambda row: row.attack)
+    words = {attack: float(np.mean([row.r_precision.value for row in rows])) for attack, rows in attacks.items()}
+    strongest = max(words, key=lambda attack: words[attack], default="")
+    probes = _group([row for row in result.probes if row.setting in group], lambda row: row.probe)
+    return OverviewRow(
+        defense=name,
+        own=any(setting.own for setting in group),
+        search=_share_kept(result, group, control, ""),
+        unnamed=_share_kept(result, group, control, UNNAMED),
+        reranked=_share_kept(result, group, control, RERANKED),
+        words=words.get(strongest),
+        attack=strongest,
+        blank=_mean(row.right.value for row in result.blanks if row.setting in group),
+        presence=max((float(np.mean([row.auc.value for row in rows])) for rows in probes.values()), default=None),
+    )
+
+
+def _guessing(result: AuditResult) -> OverviewRow:
+    return OverviewRow(
+        defense="guessing",
+        own=False,
+        search=None,
+        unnamed=None,
+        reranked=None,
+        words=_mean(row.r_chance for row in result.attacks if row.setting.defense == "none"),
+        attack="",
+        blank=_mean(row.chance for row in result.blanks),
+        presence=0.5 if result.probes else None,
+    )
+
+
+def _share_kept(result: AuditResult, group: Sequence[Setting], control: Sequence[Setting], ending: str) -> float | None:
+    """Return a score of the first task over the same of unprotected vectors; None where there is no such score."""
+    first = next((row.task for row in result.tasks), None)
+    rows = [row for row in result.tasks if row.task == first]
+    after, before = (
+        _mean(score for row in rows if row.setting in settings for score in _scores(row, ending))
+        for settings in (group, control)
+    )
+    return after / before if after is not None and before else None
+
+
+def _scores(row: TaskRow, ending: str) -> list[float]:
+    if not ending:
+        return [row.scores[row.main]]
+    return [value for name, value in row.scores.items() if name.startswith(row.main + ending)]
+
+
+def _group(items: Iterable[T], key: Callable[[T], str]) -> dict[str, list[T]]:
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return float(np.mean(known)) if known else None
+
+
+def _measurements(result: AuditResult) -> list[dict[str, Any]]:
+    """Return one record for each number that was measured."""
+    found: list[dict[str, Any]] = []
+
+    def add(kind: str, name: str, setting: Setting, measures: Mapping[str, Estimate | float | None]) -> None:
+        for measure, value in measures.items():
+            estimate = value if isinstance(value, Estimate) else None
+            number = value.value if isinstance(value, Estimate) else value
+            record = {"kind": kind, "name": name, "defense": setting.label, "budget": setting.asked}
+            interval = {"low": estimate and estimate.low, "high": estimate and estimate.high}
+            found.append({**record, "seed": setting.seed, "measure": measure, "value": number, **interval})
+
+    for row in result.attacks:
+        measures = {name: getattr(row, name) for name in ("r_precision", "r_chance", "leakage", "chance", "top_one")}
+        add("attack", row.attack, row.setting, measures)
+    for probe in result.probes:
+        add("probe", probe.probe, probe.setting, {"auc": probe.auc})
+    for blank in result.blanks:
+        measures = {"right": blank.right, "chance": blank.chance, "bits": blank.bits, "rank": blank.rank}
+        add("blank", "fill in the blank", blank.setting, measures)
+    for task in result.tasks:
+        add("task", task.task, task.setting, task.scores)
+    return found

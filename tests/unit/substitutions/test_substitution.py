@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vecveil.concepts import Span, terms
+from vecveil.concepts.passage import Passage
+from vecveil.substitutions import REMOVED, build_substitution, fold_value, rewrite_text, substitution_from_settings
+from vecveil.substitutions.plain import Keep, Placeholder, Remove
+from vecveil.substitutions.randomize import Randomize
+from vecveil.substitutions.substitution import pick
+
+CONCEPT = terms("gout", "asthma", "lupus", label="DISEASE")
+DISEASES = {"DISEASE": ["gout", "asthma", "lupus"]}
+
+
+def _rewrite(substitution: object, text: str, numbers: list[float] | None = None) -> tuple[str, int]:
+    drawn = iter(numbers or [])
+    return rewrite_text(substitution, text, CONCEPT.find(text), lambda *_: next(drawn, 0.0))  # type: ignore[arg-type]
+
+
+def test_a_value_has_one_outcome_in_a_text() -> None:
+    law = Randomize(epsilon=1.0, candidates=DISEASES)
+    text, count = _rewrite(law, "Gout is gout; asthma isn't GOUT.", [0.99, 0.0])
+    assert text.lower().count("lupus") == 3
+    assert count == 2
+
+
+def test_a_replacement_does_not_take_over_the_capital_which_would_tell_of_the_word() -> None:
+    text = "Asthma since May, and GOUT. lupus too."
+    assert _rewrite(Placeholder(), text) == ("a condition since May, and a condition. a condition too.", 3)
+
+
+def test_removing_closes_the_gap() -> None:
+    assert _rewrite(Remove(), "She has gout, and pain.") == ("She has, and pain.", 1)
+
+
+def test_where_nothing_is_left_a_mark_stands() -> None:
+    assert _rewrite(Remove(), "Gout.") == (REMOVED, 1)
+
+
+def test_a_text_without_private_words_stays() -> None:
+    assert _rewrite(Remove(), "...") == ("...", 0)
+    assert _rewrite(Keep(), "She has gout.") == ("She has gout.", 1)
+
+
+def test_texts_that_differ_in_found_words_alone_become_the_same() -> None:
+    texts = [f"Mr. Okafor, who has {word}, takes aspirin." for word in ("gout", "asthma", "LUPUS", "gout, asthma")]
+    for law in (Remove(),):
+        assert len({_rewrite(law, text)[0] for text in texts[:3]}) == 1
+    assert len({_rewrite(Placeholder(), text)[0] for text in texts[:2]}) == 1
+
+
+def test_the_outcome_is_the_one_that_the_number_falls_on() -> None:
+    outcomes = {"a": 0.5, "b": 0.25, "c": 0.25}
+    assert [pick(outcomes, number) for number in (0.0, 0.49, 0.5, 0.74, 0.75, 0.999)] == ["a", "a", "b", "b", "c", "c"]
+    assert pick({"a": 0.3, "b": 0.3}, 0.9999) == "b"
+
+
+@pytest.mark.parametrize("value", ["Crohn’s  disease", "crohn's disease", "CROHN'S\ndisease"])
+def test_values_are_compared_without_variants_of_writing(value: str) -> None:
+    assert fold_value(value) == "crohn's disease"
+
+
+def test_draws_depend_on_label_and_value() -> None:
+    asked = []
+    text = "Gout and asthma and gout."
+    rewrite_text(Keep(), text, CONCEPT.find(text), lambda label, value: asked.append((label, value)) or 0.0)  # type: ignore[func-returns-value]
+    assert asked == [("DISEASE", "gout"), ("DISEASE", "asthma")]
+
+
+@pytest.mark.parametrize(
+    "substitution",
+    [Keep(), Remove(), Placeholder(phrases={"X": "this"}), Randomize(epsilon=2.0, candidates=DISEASES)],
+)
+def test_settings_build_the_same_again(substitution: object) -> None:
+    assert substitution_from_settings(substitution.settings()) == substitution  # type: ignore[attr-defined]
+
+
+def test_chances_are_those_of_the_law() -> None:
+    law = build_substitution("randomize", {"epsilon": 1.0, "candidates": DISEASES})
+    rng = np.random.default_rng(0)
+    passage = Passage("gout", (Span(0, 4, "DISEASE"),))
+    drawn = [rewrite_text(law, passage.text, passage.annotations, lambda *_: rng.random())[0] for _ in range(4000)]
+    kept = np.e / (np.e + 2)
+    assert drawn.count("gout") / 4000 == pytest.approx(kept, abs=0.03)
+    assert drawn.count("asthma") / 4000 == pytest.approx((1 - kept) / 2, abs=0.03)
