@@ -157,7 +157,7 @@ def test_what_an_engine_writes_is_its_owners_alone(place: Path) -> None:
         folder.mkdir()
         pq.write_table(pa.table({"v": [0.5]}), folder / "one.parquet")
 
-    write_parts(place / "out", write, Guard(VEIL, key=Key.new(), ledger=None), overwrite=False)
+    write_parts(place / "out", write, Guard(VEIL, key=Key.new(), ledger=None), texts=False, overwrite=False)
     assert set(_modes(place)) == {"out", "out/one.parquet", "out/_vecveil.json"}
     assert _open_to_others(place) == {}
 

@@ -77,7 +77,7 @@ def test_no_number_in_a_veil_is_the_exact_mean(concept: object, tmp_path: Path) 
 
     _learn(concept, public=False).save(tmp_path / "notes.veil")
     tensors = load_file(tmp_path / "notes.veil" / "tensors.safetensors")
-    assert set(tensors) <= {"variances", "axes", "center", "estimator"}
+    assert set(tensors) <= {"variances", "axes", "center"}
     mean = VECTORS.mean(axis=0)
     assert np.linalg.norm(tensors["center"] - mean) > 1e-3
 

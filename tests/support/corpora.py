@@ -20,7 +20,9 @@ from vecveil.concepts import Concept, terms
 from vecveil.concepts.passage import passages
 from vecveil.embedders import resolve_embedder
 from vecveil.files.vectors import to_vector_column
+from vecveil.substitutions.plain import Remove
 from vecveil.veil.budget import Budget
+from vecveil.veil.words import WordProtection
 
 ILLNESSES = ("asthmaria", "goutosis", "measlitis", "mumpsia")
 CITIES = ("lisbonia", "osloville")
@@ -113,7 +115,9 @@ def write_vectors(path: Path, texts: list[str]) -> None:
 def write_toy_place(folder: Path, *, texts: int = 200) -> None:
     """Write all that `vecveil audit a.veil notes.txt` needs into the working folder: veil, texts, concept, vectors."""
     notes = toy_texts(texts)
-    known = list(dict.fromkeys([*notes, *map(toy_concept().remove, notes)]))
+    removal = WordProtection(substitution=Remove(), concept=toy_concept())
+    removed = removal.rewrite(notes, [lambda *_: 0.0] * len(notes)).texts
+    known = list(dict.fromkeys([*notes, *map(toy_concept().remove, notes), *removed]))
     write_vectors(folder / "known.parquet", known)
     plain = made_veil(embedder=TOY_EMBEDDER, fingerprint=resolve_embedder(TOY_EMBEDDER).fingerprint)
     provenance = replace(plain.provenance, concept=dict(toy_concept().summary()))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from support.veils import made_veil
+from support.veils import made_veil, with_words
+from vecveil.concepts import Concept
 from vecveil.core.key import Key
 from vecveil.embedders import resolve_embedder
 from vecveil.files.key_file import write_key
@@ -24,6 +26,11 @@ def named_guard(place: Path, model: Path, *, keyed: bool = True, **settings: Any
         write_key(Key.new(), place / "a.key")
     key = str(place / "a.key") if keyed else None
     return Guard(str(place / "a.veil"), key=key, embedder=str(model), **settings)
+
+
+def without_words(guard: Guard, concept: Concept) -> Guard:
+    """Return the guard of the same veil, which takes the concept's words out before the model reads a text."""
+    return replace(guard, veil=with_words(guard.opened_veil, concept))
 
 
 def secret_of(guard: Guard) -> str:

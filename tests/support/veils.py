@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from support.embedders import DIMENSIONS, WordEmbedder
+from vecveil.concepts import Concept
 from vecveil.core.arrays import Embeddings
 from vecveil.embedders import Fingerprint
 from vecveil.shapes import NoiseShape
+from vecveil.substitutions import Substitution, build_substitution
 from vecveil.veil import Veil
 from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
@@ -61,3 +65,10 @@ def made_veil(
         ),
         epsilon=epsilon,
     )
+
+
+def with_words(veil: Veil, concept: Concept, substitution: Substitution | None = None) -> Veil:
+    """Return the veil as learned for another concept, whose words are removed unless told otherwise."""
+    provenance = replace(veil.provenance, concept=dict(concept.summary()))
+    law = build_substitution("remove") if substitution is None else substitution
+    return replace(veil, concept=concept, provenance=provenance, substitution=law)

@@ -6,6 +6,7 @@ from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
 from vecveil.accounting.pair_promise import PairPromise
 from vecveil.accounting.profile import PrivacyProfile, additive_profile, angular_profile
 from vecveil.accounting.sheet import GuaranteeSheet
+from vecveil.accounting.word_promise import WordPromise
 
 __all__ = [
     "BudgetReadings",
@@ -15,6 +16,7 @@ __all__ = [
     "GuaranteeSheet",
     "PairPromise",
     "PrivacyProfile",
+    "WordPromise",
     "additive_profile",
     "angular_profile",
     "paper_noise_ratio",

@@ -59,6 +59,10 @@ class Guarantee:
         )
 
 
+QUIET = 0.01
+"""An axis with less of the noise than this, over what even noise would give it, is released almost in clear."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class EuclideanBounds:
     """Lemmas 1 and 2 of the paper as numbers: bounds of the privacy loss of elliptical noise per Euclidean distance.
@@ -74,6 +78,7 @@ class EuclideanBounds:
         dimensions: Length of a vector.
         unreleased: Number of axes that are not released; along those the loss is zero, so that the lower bound only
             speaks of what is left of v on the released ones.
+        quiet: Number of released axes that get less than a hundredth of what even noise would give them.
     """
 
     epsilon: float
@@ -82,6 +87,7 @@ class EuclideanBounds:
     trace: float
     dimensions: int
     unreleased: int
+    quiet: int = 0
 
     @classmethod
     def from_variances(cls, *, epsilon: float, variances: Vector) -> EuclideanBounds:
@@ -96,6 +102,7 @@ class EuclideanBounds:
             trace=float(released.sum()),
             dimensions=variances.size,
             unreleased=variances.size - released.size,
+            quiet=int((released < QUIET**2 * released.mean()).sum()),
         )
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from vecveil.accounting.budget_readings import BudgetReadings
 from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
 from vecveil.accounting.pair_promise import PairPromise
+from vecveil.accounting.word_promise import WordPromise
 
 TELLING_SUCCESS = 0.99
 """A best guess that is right more often than this leaves nothing to promise."""
@@ -23,6 +24,8 @@ class GuaranteeSheet:
         median_pair: Euclidean length of the median contrast pair.
         typical: The exact promise for the median contrast pair, where it is known.
         unusual: The exact promise for the pair that only one text in twenty exceeds, where it is known.
+        words: What is promised of words that are replaced before the model reads them; None where they stay.
+        measured: What the whole was measured to come to, in a sentence; empty where nobody has.
     """
 
     guarantee: Guarantee
@@ -31,6 +34,8 @@ class GuaranteeSheet:
     median_pair: float
     typical: PairPromise | None = None
     unusual: PairPromise | None = None
+    words: WordPromise | None = None
+    measured: str = ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -49,12 +54,17 @@ class GuaranteeSheet:
                     f"({self.euclidean.smallest:.3g}) is released almost in clear, and a change of median length "
                     f"along it loses up to {upper:.4g} nats"
                 )
+            elif self.euclidean.quiet:
+                found.append(quiet_warning(self.euclidean))
         return (*found, *self.readings.warnings)
 
     @property
     def body(self) -> str:
         """The sheet without its warnings."""
-        parts = [str(self.guarantee), "", "The budget, in three readings:", _indent(str(self.readings))]
+        parts = []
+        if self.words is not None:
+            parts += ["Words that the concept finds in a text:", _indent(str(self.words)), "", "Everything else:"]
+        parts += [str(self.guarantee), "", "The budget, in three readings:", _indent(str(self.readings))]
         promises = [promise for promise in (self.typical, self.unusual) if promise is not None]
         if promises:
             heading = (
@@ -64,11 +74,22 @@ class GuaranteeSheet:
             parts += [_indent(str(promise)) for promise in promises]
         if self.euclidean is not None:
             parts += ["", "In Euclidean distance (Lemmas 1 and 2):", _indent(str(self.euclidean))]
+        if self.measured:
+            parts += ["", f"Measured where it was learned: {self.measured}"]
         return "\n".join(parts)
 
     def __str__(self) -> str:
         warnings = "\n".join(f"Warning: {warning}." for warning in self.warnings)
         return f"{self.body}\n\n{warnings}" if warnings else self.body
+
+
+def quiet_warning(bounds: EuclideanBounds) -> str:
+    """Return what to say of axes that get next to no noise."""
+    released = bounds.dimensions - bounds.unreleased
+    return (
+        f"{bounds.quiet:,} of {released:,} released axes get less than a hundredth of what even noise would give them: "
+        "they are released almost in clear"
+    )
 
 
 def _what_is_left(typical: PairPromise | None) -> str:

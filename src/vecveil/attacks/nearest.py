@@ -10,7 +10,7 @@ import numpy as np
 
 from vecveil.attacks.attack import Embed, Flags, Recovery, Sample
 from vecveil.concepts import words
-from vecveil.core.arrays import Embeddings, Matrix, Vector
+from vecveil.core.arrays import Embeddings, Matrix, Vector, to_unit_length
 from vecveil.core.checks import at_least, embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
@@ -23,12 +23,13 @@ _BLOCK = 512
 class NearestNeighbor:
     """Answers with the nearest text of those it knows, and with how often its neighbors hold each sensitive word.
 
-    It knows the training texts, and compares with their clean vectors where it can call the model: noise on one side
-    of a comparison hides less than noise on both.
+    It knows the training texts, and compares with their releases or, where it can call the model, with their clean
+    vectors, whichever reads held-out texts better: noise on one side of a comparison hides less than noise on both,
+    but what is left out on one side alone is a difference to all texts.
 
     Attributes:
         neighbors: Texts whose words are counted for the scores.
-        embed: Access to the model, passed in by the audit; None compares with the released vectors instead.
+        embed: Access to the model, passed in by the audit; None compares with the released vectors alone.
     """
 
     neighbors: int = 20
@@ -56,17 +57,21 @@ class NearestNeighbor:
             raise InvalidInputError("nearest needs training texts with sensitive tokens, got none")
         if not len(held_out):
             raise InvalidInputError("nearest needs held-out texts to weigh its neighbors by, got none")
-        known = sample if self.embed is None else _embed_texts(sample, self.embed)
-        trained = TrainedNearestNeighbor(
-            known=_normalize(known.vectors),
+        compared = [sample] if self.embed is None else [_embed_texts(sample, self.embed), sample]
+        attacks = [
+            replace(self._compare_with(known), sharpness=sharpness) for known in compared for sharpness in _SHARPNESS
+        ]
+        return max(attacks, key=lambda attack: _log_likelihood(attack, held_out))
+
+    def _compare_with(self, known: Sample) -> TrainedNearestNeighbor:
+        return TrainedNearestNeighbor(
+            known=to_unit_length(known.vectors),
             texts=known.texts,
             vocabulary=known.vocabulary,
             present=known.mark_words(known.vocabulary),
             neighbors=min(self.neighbors, len(known)),
             sharpness=_SHARPNESS[0],
         )
-        attacks = [replace(trained, sharpness=sharpness) for sharpness in _SHARPNESS]
-        return max(attacks, key=lambda attack: _log_likelihood(attack, held_out))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,7 +108,7 @@ class TrainedNearestNeighbor:
 
     def _compare(self, vectors: Embeddings) -> tuple[list[int], Matrix]:
         """Return the nearest text of each vector, and the weight of the neighbors that hold each word."""
-        similarity = _normalize(vectors) @ self.known.T
+        similarity = to_unit_length(vectors) @ self.known.T
         nearest = np.argpartition(-similarity, self.neighbors - 1, axis=1)[:, : self.neighbors]
         near = np.take_along_axis(similarity, nearest, axis=1)
         weights = np.exp(self.sharpness * (near - near.max(axis=1, keepdims=True)))
@@ -119,11 +124,6 @@ def _embed_texts(sample: Sample, embed: Embed) -> Sample:
     kept = sample.rows(sorted(first.values()))
     clean = embeddings(embed(kept.texts), dimensions=sample.vectors.shape[1], name="clean vectors")
     return Sample(vectors=clean, texts=kept.texts, tokens=kept.tokens)
-
-
-def _normalize(vectors: Embeddings) -> Matrix:
-    wide = np.asarray(vectors, dtype=np.float64)
-    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-30))
 
 
 def _log_likelihood(attack: TrainedNearestNeighbor, held_out: Sample) -> float:

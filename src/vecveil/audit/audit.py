@@ -453,8 +453,9 @@ def _check_budget(name: str, budget: Budget, veil: Veil) -> None:
     if not np.isfinite(mechanism_at(epsilon).noise_ratio(veil.typical.signal)):
         raise InvalidInputError(f"{budget.asked} is too little for {name}: nothing is left of a vector")
     if name == "veil":
-        # The veil itself refuses a budget at which some axis would be released in clear, and warns of too much noise.
+        # The veil itself refuses a budget at which some axis would be released in clear.
         veil.release(epsilon=epsilon, ledger="none")
+        veil.warn_of_noise(epsilon, stacklevel=4)
 
 
 def _plain_mechanism(name: str, dimensions: int) -> Callable[[float], Mechanism]:

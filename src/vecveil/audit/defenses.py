@@ -15,7 +15,6 @@ from vecveil.core.key import Key
 from vecveil.embedders import Fingerprint
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import ContrastPairs, NoiseShape
-from vecveil.shapes.missing_axes import MissingAxesEstimator
 from vecveil.substitutions.plain import Keep
 from vecveil.veil import Veil
 from vecveil.veil.blanks import Blank, BlankReadings, compare_blanks, read_blanks
@@ -191,7 +190,6 @@ def make_veil(
     *,
     mechanism: str = "mahalanobis",
     learner: str = "uniform",
-    estimator: MissingAxesEstimator | None = None,
     facts: Mapping[str, float] | None = None,
     words: WordProtection | None = None,
 ) -> Veil:
@@ -203,7 +201,6 @@ def make_veil(
         model: The model of the vectors.
         mechanism: Name of the mechanism.
         learner: Name of the shape learner.
-        estimator: Estimates what the shape leaves out.
         facts: What the learner noticed.
         words: What becomes of private words; they stay where None.
     """
@@ -215,7 +212,6 @@ def make_veil(
         mechanism=mechanism,
         fingerprint=model,
         typical=TypicalLengths.from_pairs(pairs, unit, normalized=model.normalized),
-        estimator=estimator,
         substitution=Keep() if words is None else words.substitution,
         concept=None if words is None else words.concept,
         provenance=Provenance(

@@ -69,6 +69,11 @@ class MemoizedConcept(Concept):
         """Whether every text may hold it."""
         return self.concept.everywhere
 
+    @property
+    def reads_annotations(self) -> bool:
+        """Whether it finds what comes with a text alone."""
+        return self.concept.reads_annotations
+
     def candidates(self) -> dict[str, tuple[str, ...]]:
         """Return the words that the concept lists, by label."""
         return self.concept.candidates()

@@ -21,6 +21,7 @@ from vecveil.audit.frontier.frontier import GUIDES
 from vecveil.audit.frontier.results import Choice
 from vecveil.audit.frontier.utility import Measure
 from vecveil.audit.frontier.workbench import BLANKS, CANDIDATES, SEARCH, Workbench
+from vecveil.audit.noise_search import LEAST_NOISE
 from vecveil.audit.plan import AuditPlan
 from vecveil.audit.result import AuditResult
 from vecveil.concepts import Concept, ContrastSet, Passage, contrast_set
@@ -37,7 +38,7 @@ from vecveil.veil import Veil
 from vecveil.veil import learn as learn_veil
 from vecveil.veil.budget import Budget
 from vecveil.veil.learn import require_learner
-from vecveil.veil.words import collect_candidates
+from vecveil.veil.words import fit_substitution
 
 KEEP_UTILITY = 0.95
 """Share of the search that is kept where nothing else is asked for."""
@@ -185,7 +186,7 @@ def learn(
     measured = (f"queries:{queries}", *tasks) if queries is not None else tuple(tasks)
     target = Target(**(asked if targeted else {}), candidates=candidates, tasks=measured)
     kept = None if cache is None else Path(cache)
-    return _learn_to_target(concept, as_passages(texts), target, given, embedder=embedder, cache=kept)
+    return _learn_to_target(concept, as_passages(texts), target, given, embedder=embedder, cache=kept, insist=targeted)
 
 
 def _learn_to_target(
@@ -196,8 +197,12 @@ def _learn_to_target(
     *,
     embedder: EmbedderLike,
     cache: Path | None,
+    insist: bool,
 ) -> Veil:
-    """Return the veil that a target asks for, with its budget in it and what it was measured to come to."""
+    """Return the veil that a target asks for, with its budget in it and what it was measured to come to.
+
+    Where `insist` is false, and no veil comes to the target, it is lowered.
+    """
     progress, seed = given["progress"], given["seed"]
     searched = MemoizedConcept(concept)
     embed = MemoizedEmbedder(resolve_embedder(embedder, cache=cache), progress)
@@ -234,6 +239,8 @@ def _learn_to_target(
         tuple(given["settings"].items()),
         given["substitution"],
     )
+    if not insist:
+        target = _lower(target, bench, contender, seed)
     choice = _choose(bench, contender, target, seed, progress)
     if choice.directions is not None:
         given["settings"] = {**given["settings"], "directions": choice.directions}
@@ -282,6 +289,21 @@ def _choose(bench: Workbench, contender: Contender, target: Target, seed: int, p
     raise InvalidInputError(f"{nearest}; ask for less, have candidates reranked (--candidates), or try another shape")
 
 
+def _lower(target: Target, bench: Workbench, contender: Contender, seed: int) -> Target:
+    """Return the target, or a share of what the weakest veil keeps where that is less than it asks for."""
+    _, weakest = next(bench.members(contender, seed))
+    most = bench.utility.share_kept(bench.at_noise(weakest, LEAST_NOISE), np.random.default_rng(seed))
+    if most > KEEP_UTILITY:
+        return target
+    warnings.warn(
+        f"no veil keeps {KEEP_UTILITY:.0%} of {bench.utility.label}, and hardly any noise {most:.0%}: "
+        f"{KEEP_UTILITY * most:.0%} is kept in its place; name what you want with keep_utility (--keep-utility)",
+        VecveilWarning,
+        stacklevel=5,
+    )
+    return replace(target, keep_utility=KEEP_UTILITY * most)
+
+
 def _exceed(bench: Workbench, contender: Contender, choice: Choice, target: Target, seed: int) -> str | None:
     """Return in words which most is exceeded; None where none is."""
     if not target.is_limited:
@@ -310,7 +332,7 @@ def _limit_guess(
     """Return randomized response with no more epsilon than lets a guess be right as often as it may."""
     if target.max_guess is None or not isinstance(substitution, Randomize):
         return substitution
-    fitted = substitution.fit(collect_candidates(concept, corpus, found.spans))
+    fitted: Any = fit_substitution(substitution, concept, corpus, found.spans)
     fewest = min(map(len, fitted.candidates.values()))
     odds = target.max_guess * (fewest - 1) / (1 - target.max_guess)
     if odds <= 1:

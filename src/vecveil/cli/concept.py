@@ -13,7 +13,7 @@ from vecveil.cli.options import FILE, contrast_option, text_options
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from vecveil.concepts import ContrastSet, Passage, Span
+    from vecveil.concepts import Concept, ContrastSet, Passage, Span
 
 
 @click.command(short_help="Show what a concept finds in texts.")
@@ -88,23 +88,28 @@ def concept(
         console.print("with   ", mark_spans(passage.text, spans), sep=" ")
         console.print("without", remove_spans(passage.text, spans).replace("\n", "↵"), sep=" ")
     if pairs is not None and contrasts is not None:
-        _write_pairs(pairs, contrasts, passages)
+        _write_pairs(pairs, contrasts, passages, named)
 
 
 def _spans(holding: list[tuple[Passage, tuple[Span, ...]]], label: str) -> list[tuple[Passage, Span]]:
     return [(passage, span) for passage, spans in holding for span in spans if span.label == label]
 
 
-def _write_pairs(path: Path, contrasts: ContrastSet, passages: list[Passage]) -> None:
+def _write_pairs(path: Path, contrasts: ContrastSet, passages: list[Passage], named: Concept) -> None:
     import json
 
     from vecveil.core.atomic import atomic_file
+    from vecveil.substitutions.plain import Remove
+    from vecveil.veil.words import WordProtection
 
     others = [passages[row].text for row in sorted({*range(len(passages))} - {*contrasts.rows})]
+    read = WordProtection(substitution=Remove(), concept=named).rewrite_sample(passages, contrasts.spans, seed=0)
     sides = {"with": contrasts.with_concept, "without": contrasts.without_concept, "other": others}
+    # Where words are removed, articles go too, so that the model may read a text that is no half of a pair.
+    sides["removed"] = sorted({*read.values()} - {text for texts in sides.values() for text in texts})
     with atomic_file(path) as draft, draft.open("w", encoding="utf-8") as stream:
         for side, texts in sides.items():
             for number, text in enumerate(texts):
-                pair = None if side == "other" else number
+                pair = number if side in {"with", "without"} else None
                 stream.write(json.dumps({"pair": pair, "concept": side, "text": text}, ensure_ascii=False) + "\n")
     click.echo(f"{sum(map(len, sides.values())):,} texts written to {path}", err=True)

@@ -74,12 +74,6 @@ from vecveil.substitutions import SUBSTITUTIONS, Substitution, build_substitutio
 @click.option("--mechanism", default="mahalanobis", show_default=True, help=list_names("Mechanism", MECHANISMS))
 @contrast_option
 @click.option(
-    "--fill/--no-fill",
-    default=True,
-    show_default=True,
-    help="Estimate what is left out of a release from what is in it, where that helps search. Free of charge.",
-)
-@click.option(
     "--keep-utility",
     type=float,
     metavar="SHARE",

@@ -46,6 +46,12 @@ from vecveil.veil.budget import SCALES
     "one outcome in all of them.",
 )
 @click.option(
+    "--annotations",
+    "annotations_column",
+    metavar="COLUMN",
+    help="Column of annotated spans, where the concept reads them.  [default: entities]",
+)
+@click.option(
     "--key",
     "key_file",
     type=FILE,
@@ -117,7 +123,7 @@ def protect(
     settings["concept"] = None if concept_file is None else load_concept(concept_file)
     settings |= {"key": key_file, "ledger": choose_ledger(ledger, no_ledger=no_ledger)}
     if engine != "here":
-        Veil.load(veil_folder, signed_by=signed_by)
+        settings["signed_by"] = signed_by
         _protect_on_engine(engine, veil_folder, source, out, concept_file, overwrite=overwrite, **settings)
         return
     veil = Veil.load(veil_folder, signed_by=signed_by)

@@ -44,7 +44,7 @@ def _table(veil: Veil) -> Table:
 
 
 def _facts(veil: Veil) -> dict[str, str]:
-    from vecveil.veil.sheet import describe_learning
+    from vecveil.veil.sheet import describe_learning, promise_words
 
     released = veil.shape.variances[np.isfinite(veil.shape.variances)]
     origin, model = veil.provenance, veil.fingerprint
@@ -54,15 +54,15 @@ def _facts(veil: Veil) -> dict[str, str]:
         "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalized else 'not '}normalized",
         "found as": origin.embedder or "an object in memory",
         "revision": model.revision[:23],
-        "concept": _concept(origin.concept),
+        "concept": _concept(origin.concept) + ("" if veil.concept else " (not kept: name it at every use)"),
         "contrast": f"{origin.contrast}, {origin.pairs:,} pairs of {'public' if origin.public else 'private'} texts",
-        "tells of them": describe_learning(origin),
+        "tells of them": describe_learning(origin, veil.substitution),
         "shape": f"{origin.learner['name']}, {kind}, {veil.shape.released} of {veil.shape.dimensions} axes released",
         "settings": _list_values(learner) or "none",
         "learned": _list_values(origin.facts) or "nothing",
         "variances": f"smallest {released.min():.4g}, median {np.median(released):.4g}, largest {released.max():.4g}, "
         f"sum {released.sum():.4g}",
-        "estimator": "none" if veil.estimator is None else "what is left out is estimated from what is released",
+        "words": str(promise_words(veil.substitution) or "kept: shape and noise alone protect them"),
         "mechanism": veil.mechanism,
         "budget": _budget(veil),
         "typical lengths": f"embedding {veil.typical.signal:.4g}, contrast pair {veil.typical.euclidean_pair:.4g} "

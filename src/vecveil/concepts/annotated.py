@@ -26,6 +26,11 @@ class Annotated(Concept):
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", check_names(self.labels, "label", allow_none=True))
 
+    @property
+    def reads_annotations(self) -> bool:
+        """Always."""
+        return True
+
     def find_all(self, passages: Sequence[Passage]) -> list[Spans]:
         """Return the private annotations of each passage."""
         return [

@@ -38,6 +38,11 @@ class Concept(ABC):
         """Whether every text may hold it, and some nothing else; such texts are no error then."""
         return False
 
+    @property
+    def reads_annotations(self) -> bool:
+        """Whether it finds what comes with a text, and nothing in a text alone."""
+        return False
+
     def candidates(self) -> dict[str, tuple[str, ...]]:
         """Return the words of each label where the concept lists them: what may stand in one another's place."""
         return {}
@@ -109,6 +114,11 @@ class Union(Concept):
     def everywhere(self) -> bool:
         """Whether any part is."""
         return any(part.everywhere for part in self.parts)
+
+    @property
+    def reads_annotations(self) -> bool:
+        """Whether any part does."""
+        return any(part.reads_annotations for part in self.parts)
 
     def candidates(self) -> dict[str, tuple[str, ...]]:
         """Return the words that its parts list, by label."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from vecveil.concepts.passage import Span, merge_overlaps
+from vecveil.concepts.passage import Span, Spans, merge_overlaps
 from vecveil.core.errors import InvalidInputError
 
 _PAUSES = ",;:"
@@ -41,7 +41,11 @@ def rewrite_spans(text: str, spans: Iterable[Span], choose: Callable[[str, str],
     ordered = merge_overlaps(spans)
     if ordered and ordered[-1].end > len(text):
         raise InvalidInputError(f"a span ends at {ordered[-1].end}, after its text of {len(text)} characters")
-    others = [choose(text[span.start : span.end], span.label) for span in ordered]
+    return replace_pieces(text, ordered, [choose(text[span.start : span.end], span.label) for span in ordered])
+
+
+def replace_pieces(text: str, ordered: Spans, others: Sequence[str]) -> str:
+    """Return `text` with other words in the place of spans that are in order and disjoint; none closes the gap."""
     head, rest = text, ""
     # From the last to the first: what stands before a span is then still the original text, with its offsets.
     for span, other in zip(reversed(ordered), reversed(others), strict=True):

@@ -24,6 +24,12 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
+def to_unit_length(rows: NDArray[Any]) -> Matrix:
+    """Return each row over its length, in double precision; a row of zeros stays one."""
+    wide = np.asarray(rows, dtype=np.float64)
+    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=-1, keepdims=True), 1e-300))
+
+
 def to_lists(rows: NDArray[Any]) -> list[list[float]]:
     """Return each row as a list of Python floats, whatever type its numbers have."""
     lists: list[list[float]] = rows.astype(np.float64).tolist()

@@ -17,7 +17,8 @@ No message holds a text, a matched span or an embedding: errors end up in logs.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class VecveilError(Exception):
@@ -63,6 +64,15 @@ class MissingExtraError(VecveilError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; it comes with an extra: pip install 'vecveil[{extra}]'")
+
+
+@contextmanager
+def needs_extra(package: str, extra: str) -> Iterator[None]:
+    """Name the extra that brings a package where an import in this block fails."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(package, extra) from None
 
 
 class EmbedderMismatchError(VecveilError):

@@ -16,6 +16,12 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 _TABLE_ATTRIBUTES = ("columns", "column_names")
 
 
+def shorten(message: str, most: int = 300) -> str:
+    """Return a message in one line without control characters, cut to `most` characters: it may quote anything."""
+    plain = " ".join(strip_controls(message).split())
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+
+
 def to_texts(texts: Iterable[T]) -> list[T]:
     """Return the entries of one column, unchecked.
 

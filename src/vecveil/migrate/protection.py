@@ -24,7 +24,7 @@ def make_mark(
     """Return the mark of a shadow that is made now; nothing in it is secret."""
     return {
         "key": None,
-        **guard.release.label(),
+        **guard.vector_release.label(),
         "normalized": guard.opened_veil.fingerprint.normalized,
         "keep_texts": keep_texts,
         "columns": dict(columns),
@@ -40,8 +40,8 @@ def check_rows(guard: Guard, batch: Batch, *, first_row: int) -> None:
 
 def require_affordable(guard: Guard, batches: Iterable[Batch], *, progress: Progress) -> None:
     """Raise unless the ledger allows the release of all rows; nothing is recorded yet."""
-    if (ledger := guard.release.ledger) is not None:
-        ledger.check((guard.release.name_records(one.vectors, one.ids) for one in batches), progress=progress)
+    if (ledger := guard.vector_release.ledger) is not None:
+        ledger.check((guard.vector_release.name_records(one.vectors, one.ids) for one in batches), progress=progress)
 
 
 def protect_rows(guard: Guard, batch: Batch) -> Embeddings:
@@ -51,7 +51,7 @@ def protect_rows(guard: Guard, batch: Batch) -> Embeddings:
 
 def repeat_rows(guard: Guard, batch: Batch) -> Embeddings:
     """Return what `protect_rows` gave for a batch, which takes a key; not recorded, so it must not be published."""
-    unrecorded = replace(guard.release, ledger=None)
+    unrecorded = replace(guard.vector_release, ledger=None)
     return _scale(guard, unrecorded.protect_vectors(batch.vectors, ids=list(batch.ids)))
 
 

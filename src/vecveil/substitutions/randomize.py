@@ -15,6 +15,9 @@ from vecveil.substitutions.substitution import Substitution, fold_value
 FEWEST = 2
 """Candidates that a category needs: among fewer there is nothing to hide in."""
 
+LARGEST = 30.0
+"""An epsilon beyond this hides nothing, and chances that small are no numbers of 53 bits."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Randomize(Substitution):
@@ -33,9 +36,14 @@ class Randomize(Substitution):
 
     epsilon: float = 4.0
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    taken: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        positive(self.epsilon, "epsilon of a word")
+        if positive(self.epsilon, "epsilon of a word") > LARGEST:
+            raise InvalidInputError(
+                f"epsilon of a word must be at most {LARGEST:g}, got {self.epsilon!r}; nothing is hidden beyond that"
+            )
+        object.__setattr__(self, "taken", tuple(self.taken))
         known = {label: _distinct(values, label) for label, values in self.candidates.items()}
         object.__setattr__(self, "candidates", known)
 
@@ -59,9 +67,11 @@ class Randomize(Substitution):
         other = math.exp(-self.epsilon) * kept
         return {form: kept if form == own else other for form in forms.values()}
 
-    def fit(self, values: Mapping[str, Sequence[str]]) -> Self:
-        """Return it with the corpus's values as candidates of those labels that have none."""
-        return replace(self, candidates={**values, **self.candidates})
+    def fit(self, listed: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[str]]) -> Self:
+        """Return it with candidates for all labels: its own, or else the concept's words, or else the corpus's."""
+        known = {**listed, **self.candidates}
+        taken = {*self.taken} | {*values} - {*known}
+        return replace(self, candidates={**values, **known}, taken=sorted(taken))
 
     @cached_property
     def _forms(self) -> dict[str, dict[str, str]]:

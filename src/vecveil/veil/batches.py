@@ -14,6 +14,7 @@ from vecveil.embedders import Embedder
 from vecveil.files.vectors import read_vectors
 from vecveil.veil.columns import ColumnPlan
 from vecveil.veil.guard import Guard
+from vecveil.veil.passages import to_passage
 from vecveil.veil.release import Release
 
 
@@ -48,7 +49,11 @@ def protect_batch(
     ids = None if plan.ids is None else batch.column(plan.ids).to_pylist()
     if embedder is not None:
         groups = None if plan.groups is None else batch.column(plan.groups).to_pylist()
-        return release.protect_texts(column.to_pylist(), embedder, ids=ids, groups=groups, first_row=first_row)
+        texts: list[Any] = column.to_pylist()
+        if plan.annotations is not None:
+            marked = zip(texts, batch.column(plan.annotations).to_pylist(), strict=True)
+            texts = [to_passage(text, spans, row) for row, (text, spans) in enumerate(marked, start=first_row)]
+        return release.protect_texts(texts, embedder, ids=ids, groups=groups, first_row=first_row)
     vectors = read_vectors(column, dimensions=release.model.dimensions, first_row=first_row)
     return release.protect_vectors(vectors, ids=ids, first_row=first_row)
 
@@ -80,7 +85,8 @@ class BatchProtection:
         """Return the protected rows of a batch, in its order."""
         rows = take_filled(self.plan, batch) if self.skip_empty else batch
         model = self.guard.model if self.plan.is_text else None
-        protected = protect_batch(self.guard.release, self.plan, rows, model)
+        release = self.guard.release if self.plan.is_text else self.guard.vector_release
+        protected = protect_batch(release, self.plan, rows, model)
         return self.plan.output_batch(rows, self.schema, protected, self.guard.finder)
 
     def __reduce__(self) -> tuple[Any, ...]:

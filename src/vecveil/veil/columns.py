@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
@@ -18,7 +18,11 @@ from vecveil.files.vectors import (
     is_vector_type,
     to_vector_column,
 )
+from vecveil.veil.passages import ANNOTATIONS
 from vecveil.veil.values import PRIVATE_NAMES, ConceptFinder, is_long, join_strings, reads_like_text
+
+if TYPE_CHECKING:
+    from vecveil.veil.words import WordProtection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +39,7 @@ class ColumnPlan:
         dropped: Columns that are left out: the text and what reads like one, clean vectors and other lists of numbers,
             annotations, what the concept finds words in, or all where there is no place.
         searched: Columns that go through because the concept finds nothing in them.
+        annotations: The column that marks what is private in each text; None where nobody reads it.
     """
 
     column: str
@@ -45,6 +50,7 @@ class ColumnPlan:
     carried: tuple[str, ...]
     dropped: tuple[str, ...]
     searched: tuple[str, ...] = ()
+    annotations: str | None = None
 
     @classmethod
     def for_schema(
@@ -99,6 +105,24 @@ class ColumnPlan:
             dropped=tuple(name for name in columns if name not in carried and name != vectors),
             searched=tuple(name for name in carried if name not in keep and holds_strings(schema.field(name).type)),
         )
+
+    def read_annotations(self, words: WordProtection | None, schema: Any, column: str | None) -> Self:
+        """Return the plan with the column of annotations, where what is private is annotated.
+
+        Args:
+            words: What becomes of private words; None where they stay.
+            schema: The table's Arrow schema.
+            column: The column, if it is named; "entities" where None.
+        """
+        concept = None if words is None else words.concept
+        if not self.is_text or concept is None or not concept.reads_annotations:
+            return self
+        if column is None and ANNOTATIONS not in schema.names:
+            raise InvalidInputError(
+                "what is private is annotated: name the column of annotations (--annotations, in Python "
+                f"annotations_column=); the columns are {', '.join(schema.names)}"
+            )
+        return replace(self, annotations=one_of(column or ANNOTATIONS, schema.names, "column"))
 
     def leave_out(self, private: Collection[str]) -> Self:
         """Return the plan without columns in which the concept finds words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from vecveil.concepts import Concept, load_concept
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import json_digest, text_digest
-from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
 from vecveil.core.texts import to_texts
@@ -24,8 +25,9 @@ from vecveil.ledger import Ledger, is_address
 from vecveil.veil.embedding import check_texts, embed_texts
 from vecveil.veil.ledger_run import DEFAULT_LEDGER, NO_LEDGER, choose_ledger
 from vecveil.veil.release import Release
+from vecveil.veil.seal import Hit, Sealer, is_sealed, rerank
 from vecveil.veil.values import ConceptFinder
-from vecveil.veil.veil import Veil
+from vecveil.veil.veil import Veil, without_texts
 
 SAME_MODEL_DISTANCE = 0.05
 """How far apart, over their length, two vectors of one sentence by one model may be: half precision and other
@@ -52,6 +54,8 @@ class Guard:
         grid: What releases are rounded to: float32, float16 or int8.
         concept: What is private, or its file, where the veil does not keep it.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
+        seal_key: The key of seals, or its file; `key` where None. Whoever searches needs it, and no other.
+        signed_by: Public key that must have signed the veil's folder, wherever it is read; None to take it from anyone.
     """
 
     veil: Veil | str | Path
@@ -65,15 +69,17 @@ class Guard:
     grid: str = "float32"
     concept: Concept | str | Path | None = None
     embedder: EmbedderLike | None = None
+    seal_key: Key | str | Path | None = None
+    signed_by: str | None = None
 
     def __post_init__(self) -> None:
         # Whoever is given a broken veil or an unreadable key should hear of it now, not at the first request.
-        _ = self.release
+        self.opened_veil.warn_of_noise(self.release.mechanism.epsilon, stacklevel=4)
 
     @cached_property
     def opened_veil(self) -> Veil:
         """The veil itself."""
-        return self.veil if isinstance(self.veil, Veil) else Veil.load(self.veil)
+        return self.veil if isinstance(self.veil, Veil) else Veil.load(self.veil, signed_by=self.signed_by)
 
     @cached_property
     def release(self) -> Release:
@@ -88,6 +94,15 @@ class Guard:
             ledger=self.ledger,
             collection=self.collection,
         )
+
+    @cached_property
+    def vector_release(self) -> Release:
+        """The same for vectors that come without their texts, and for queries: no words are replaced."""
+        return self.release.for_vectors()
+
+    def release_of(self, words: Sequence[int] | None) -> Release:
+        """Return what lets out vectors of texts in which so many words were replaced; None where they stayed."""
+        return self.vector_release if words is None and self.release.words is not None else self.release
 
     @cached_property
     def model(self) -> Embedder:
@@ -146,8 +161,7 @@ class Guard:
             embed: The veil's model, called elsewhere. Loaded here where None.
         """
         plain = check_texts(texts)
-        vectors = embed_texts(self.model, plain) if embed is None else np.asarray(embed(plain))
-        return self.protect_embedded(plain, vectors)
+        return self.protect_embedded(plain, self._embed(plain, embed))
 
     def protect_embedded(
         self,
@@ -166,7 +180,7 @@ class Guard:
             words: How many private values were replaced in each text before it was embedded; None where they stayed.
         """
         contents = [text_digest(text) for text in to_texts(texts)]
-        return self.release.protect_vectors(vectors, ids=ids, contents=contents, words=words)
+        return self.release_of(words).protect_vectors(vectors, ids=ids, contents=contents, words=words)
 
     def protect_vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:
         """Return protected copies of vectors that the veil's model made, recorded before they are returned.
@@ -175,7 +189,57 @@ class Guard:
             vectors: One row per record.
             ids: One per vector, as for `protect_texts`.
         """
-        return self.release.protect_vectors(vectors, ids=ids)
+        if self.release.words is not None:
+            warnings.warn(without_texts(self.release.words.substitution.name), VecveilWarning, stacklevel=2)
+        return self.vector_release.protect_vectors(vectors, ids=ids)
+
+    @cached_property
+    def sealer(self) -> Sealer:
+        """Seals clean vectors for their owner, and opens them."""
+        key = self.key if self.seal_key is None else self.seal_key
+        if key is None:
+            raise InvalidInputError("seals need a key: name one (seal_key= or key=)")
+        return self.opened_veil.sealer(key)
+
+    def seal_texts(
+        self,
+        texts: Sequence[str],
+        ids: Sequence[str | int],
+        *,
+        embed: Callable[[list[str]], Any] | None = None,
+    ) -> list[bytes]:
+        """Return the clean vectors of texts, private words included, encrypted for their owner.
+
+        Args:
+            texts: What to embed.
+            ids: One per text, with which alone its seal opens.
+            embed: The veil's model, called elsewhere. Loaded here where None.
+        """
+        return self.sealer.seal(self._embed(check_texts(texts), embed), ids)
+
+    def rerank(
+        self,
+        query: str | Embeddings,
+        ids: Sequence[str | int],
+        candidates: Sequence[bytes | str],
+        *,
+        embed: Callable[[list[str]], Any] | None = None,
+        top: int | None = None,
+    ) -> list[Hit]:
+        """Return the candidates of a search in their exact order, as `Veil.rerank` does."""
+        sealer = self.sealer if any(map(is_sealed, candidates)) else None
+        return rerank(
+            query,
+            ids,
+            candidates,
+            dimensions=self.dimensions,
+            embed=lambda texts: self._embed(texts, embed),
+            sealer=sealer,
+            top=top,
+        )
+
+    def _embed(self, texts: list[str], embed: Callable[[list[str]], Any] | None) -> Embeddings:
+        return embed_texts(self.model, texts) if embed is None else np.asarray(embed(texts))
 
     def open_ledger(self) -> None:
         """Open the ledger now, for those who would rather hear of a broken one before the first release."""

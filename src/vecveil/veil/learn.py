@@ -24,17 +24,17 @@ from vecveil.ledger import Ledger
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import AttackLearner, PrivateLearner, ShapeLearner, build_learner
 from vecveil.shapes.erasure import release_center
-from vecveil.shapes.missing_axes import fit_helpful_estimator
 from vecveil.shapes.registry import DEFAULT_SHAPE
 from vecveil.substitutions import DEFAULT_SUBSTITUTION, Substitution, build_substitution
 from vecveil.substitutions.plain import Keep
+from vecveil.substitutions.randomize import Randomize
 from vecveil.veil.budget import Budget, TypicalLengths
 from vecveil.veil.evidence import corpus_evidence
 from vecveil.veil.ledger_run import choose_ledger, record_learning
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.release import identify_contents
 from vecveil.veil.veil import Veil
-from vecveil.veil.words import WordProtection, collect_candidates
+from vecveil.veil.words import WordProtection, fit_substitution
 
 FEWEST_PAIRS = 10
 """Contrast pairs that a learned shape needs at the least; hundreds are better."""
@@ -51,7 +51,6 @@ def learn(
     mechanism: str = "mahalanobis",
     substitution: str | Substitution = DEFAULT_SUBSTITUTION,
     contrast: Literal["removal", "replacement"] = "removal",
-    fill: bool = True,
     epsilon: float | None = None,
     noise_ratio: float | None = None,
     paper_epsilon: float | None = None,
@@ -78,8 +77,6 @@ def learn(
         substitution: What becomes of private words before the model reads them: "remove", "placeholder", "randomize",
             "keep", or an object with settings of its own.
         contrast: Whether the concept is removed from a text, or replaced by another of its category.
-        fill: Whether what is left out of a release is estimated from what is in it: free post-processing, done where
-            it helps search in these texts.
         epsilon: Budget to keep in the veil, as a literal epsilon.
         noise_ratio: The same as a noise ratio.
         paper_epsilon: The same on the axis of the paper's tables.
@@ -97,7 +94,12 @@ def learn(
         raise InvalidInputError(f"concept must be a concept, such as vv.terms(...), got {type(concept).__name__}")
     # Names and settings first: a misspelled one should not come to light after an hour of embedding.
     learner = require_learner(shape, preset=preset, settings=settings, mechanism=mechanism, seed=seed)
-    replaced = build_substitution(substitution) if isinstance(substitution, str) else substitution
+    chosen = build_substitution(substitution) if isinstance(substitution, str) else substitution
+    if isinstance(learner, PrivateLearner) and contrast == "replacement" and not public:
+        raise InvalidInputError(
+            f"the shape {shape!r} bounds what it tells of one text, and replacements are words of other texts; use the "
+            "contrast 'removal'"
+        )
     asked = Budget.from_settings({"epsilon": epsilon, "noise_ratio": noise_ratio, "paper_epsilon": paper_epsilon})
     model = resolve_embedder(embedder, cache=None if cache is None else Path(cache))
 
@@ -120,7 +122,16 @@ def learn(
             f"a shape must be learned from at least {FEWEST_PAIRS} texts with the concept, got {len(contrasts)}: "
             "with fewer it would tell more of single texts than of the concept"
         )
-    replaced = replaced.fit(collect_candidates(concept, corpus, contrasts.spans))
+    replaced = fit_substitution(chosen, concept, corpus, contrasts.spans)
+    if (
+        not keep_concept
+        and isinstance(replaced, Randomize)
+        and {*replaced.candidates} - {*chosen.settings()["candidates"]}
+    ):
+        raise InvalidInputError(
+            "randomize keeps its candidates in the veil, and these are words of the concept or of the texts: name "
+            "public ones for each category (--values), or keep the concept"
+        )
     words = WordProtection(substitution=replaced, concept=concept)
     rewritten = None if isinstance(replaced, Keep) else words.rewrite_sample(corpus, contrasts.spans, seed=seed)
     evidence = corpus_evidence(corpus, contrasts, model, rewritten=rewritten, progress=progress)
@@ -130,12 +141,13 @@ def learn(
     fitted = learner.fit(evidence, hidden if private else np.random.default_rng(seed), progress=progress)
     noise_shape, losses = fitted.shape, {}
     if not public and noise_shape.center is not None:
-        losses["center"] = GaussianLoss()
-        noise_shape = release_center(noise_shape, evidence.corpus, losses["center"], hidden)
-    if private and fitted.loss is not None:
+        center_loss = GaussianLoss()
+        noise_shape = release_center(noise_shape, evidence.corpus, center_loss, hidden)
+        # How far one text can move the mean is known where lengths are, and where no word of it stands in another text.
+        if model.fingerprint.normalized and not replaced.taken:
+            losses["center"] = center_loss
+    if private and fitted.loss is not None and not replaced.taken:
         losses["axes"] = fitted.loss
-    # An estimator would tell of the texts what the axes do not.
-    estimator = fit_helpful_estimator(noise_shape, evidence) if fill and not private else None
     unit = MECHANISMS.load(mechanism).for_shape(
         epsilon=1.0, variances=noise_shape.variances, axes=noise_shape.axes, center=noise_shape.center
     )
@@ -145,7 +157,6 @@ def learn(
         mechanism=mechanism,
         fingerprint=model.fingerprint,
         typical=TypicalLengths.from_pairs(evidence.pairs, unit, normalized=model.fingerprint.normalized),
-        estimator=estimator,
         substitution=replaced,
         concept=concept if keep_concept else None,
         learned_here=True,
@@ -163,6 +174,7 @@ def learn(
     )
     if asked is not None:
         veil = replace(veil, epsilon=veil.epsilon_at(asked))
+        veil.warn_of_noise(veil.epsilon_at(asked))
     ledger = choose_ledger(ledger)
     if ledger is not None and not public:
         ids = identify_contents([text_digest(passage.text) for passage in corpus])

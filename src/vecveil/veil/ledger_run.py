@@ -50,6 +50,7 @@ class LedgerRun:
 
     def __init__(self, ledger: Ledger | str | Path, charge: Charge, *, collection: str = "") -> None:
         self._ledger, self._charge = ledger, charge
+        self._collection = collection
         self._scope = collection.encode("utf-8", "surrogatepass") + b"\0"
         self._process = os.getpid()
         # One of each for every process. A fork keeps those of its parent, unused: the thread that may hold the lock is
@@ -82,6 +83,11 @@ class LedgerRun:
         """Go on with a run of which an earlier process has recorded so many rows."""
         run = self.open()
         run.charge, run.rows = charge, rows
+
+    def for_vectors(self) -> LedgerRun:
+        """Return a run of its own in the same ledger, of releases in which no words are replaced."""
+        charge = replace(self._charge, run=new_run(), word_epsilon=None)
+        return LedgerRun(self._ledger, charge, collection=self._collection)
 
     def close(self) -> None:
         """Close a ledger that was opened here; a release after that is of another run."""

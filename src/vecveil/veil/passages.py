@@ -14,6 +14,9 @@ from vecveil.files import Source, open_source
 
 BATCH = 4096
 
+ANNOTATIONS = "entities"
+"""Column of annotations where none is named."""
+
 
 class TextRows(NamedTuple):
     """Texts of a file, and the values of other columns in the same rows."""
@@ -60,14 +63,14 @@ def read_text_rows(
         raise InvalidInputError(f"{path} has no rows")
     columns = source.schema.names
     one_of(text_column, columns, f"column of {path}")
-    marks = "entities" if annotations_column is None else one_of(annotations_column, columns, f"column of {path}")
+    marks = ANNOTATIONS if annotations_column is None else one_of(annotations_column, columns, f"column of {path}")
     for name in also:
         one_of(name, columns, f"column of {path}")
     found: list[Passage] = []
     others: dict[str, list[Any]] = {name: [] for name in also}
     for row, (text, marked, values) in enumerate(_rows(source, text_column, marks, also)):
         if _has_text(text, row, skip_empty=skip_empty):
-            found.append(_passage(text, marked, row))
+            found.append(to_passage(text, marked, row))
             for name, value in zip(also, values, strict=True):
                 others[name].append(value)
     if not found:
@@ -97,7 +100,8 @@ def _has_text(text: Any, row: int, *, skip_empty: bool) -> bool:
     raise InvalidRowError(row, "has no text; leave such rows out with skip_empty=True (--skip-empty)")
 
 
-def _passage(text: str, marked: Any, row: int) -> Passage:
+def to_passage(text: str, marked: Any, row: int) -> Passage:
+    """Return a text with its annotations, or raise with the row at fault where they are none."""
     if not isinstance(marked, list):
         return Passage(text)
     try:

@@ -72,6 +72,7 @@ def protect_file(
     vector_column: str | None = None,
     id_column: str | None = None,
     group_column: str | None = None,
+    annotations_column: str | None = None,
     keep: tuple[str, ...] = (),
     skip_empty: bool = False,
     seed: int | None = None,
@@ -94,6 +95,7 @@ def protect_file(
             it where None.
         group_column: Column that says which texts belong together, such as those of one person: with a key, a private
             value has one outcome in all of them.
+        annotations_column: Column of annotations, for concepts that read them; "entities" where None.
         keep: Columns to carry through that would be left out for safety: texts, clean vectors, annotations, columns in
             which the concept finds words.
         skip_empty: Leave rows without a text out; otherwise one such row is an error, before any work is done.
@@ -127,6 +129,9 @@ def protect_file(
         vectors_only=output.suffix == ".npy",
         sample=next(table.batches(SAMPLE)),
     )
+    plan = plan.read_annotations(release.words, table.schema, annotations_column)
+    release = release if plan.is_text else _protect_vectors_alone(release)
+    veil.warn_of_noise(release.mechanism.epsilon)
     private = _search_columns(table, plan, finder, progress=progress)
     plan = plan.leave_out(private)
     schema = plan.output_schema(table.schema, veil.fingerprint.dimensions, release.grid.kind)
@@ -140,13 +145,14 @@ def protect_file(
         if ledger is not None:
             # Opened once before anything is made, so that a broken one is heard of.
             release = held.enter_context(release.record_in(ledger, collection=collection))
-        label = {**release.label(texts=plan.is_text), "ledger": "none" if release.ledger is None else release.ledger.id}
+        label = {**release.label(), "ledger": "none" if release.ledger is None else release.ledger.id}
         job = {
             **label,
             "input": file_digest(source) if precious else "",
             "column": plan.column,
             "ids": plan.ids,
             "groups": plan.groups,
+            "annotations": plan.annotations,
             "collection": collection,
             "columns": schema.names,
             "skip": skip_empty,
@@ -177,8 +183,6 @@ def protect_file(
         if target.rows != total:
             raise InvalidInputError(f"{source} changed while it was read: {total} rows, then {target.rows}")
         target.finish(None if release.ledger is None else release.ledger.notes())
-    if not plan.is_text and release.words is not None:
-        warnings.warn(without_texts(release.words.substitution.name), VecveilWarning, stacklevel=2)
     return ProtectReport(
         rows=total,
         resumed=resumed,
@@ -190,6 +194,12 @@ def protect_file(
         run=target.run,
         recorded=ledger is not None,
     )
+
+
+def _protect_vectors_alone(release: Release) -> Release:
+    if release.words is not None:
+        warnings.warn(without_texts(release.words.substitution.name), VecveilWarning, stacklevel=3)
+    return release.for_vectors()
 
 
 def _open_clean(source: Path) -> Source:

@@ -26,7 +26,6 @@ from vecveil.embedders import Embedder, Fingerprint
 from vecveil.ledger import Charge, Ledger, new_run
 from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.grid import Grid
-from vecveil.shapes.missing_axes import MissingAxesEstimator
 from vecveil.substitutions import Draw, fold_value
 from vecveil.veil.embedding import check_texts, embed_texts
 from vecveil.veil.ledger_run import LedgerRun
@@ -97,9 +96,9 @@ class Release:
         signal: Typical length of its vectors.
         noise: Where the noise comes from.
         grid: What releases are rounded to.
-        estimator: Estimates what the shape leaves out from what it releases; None to leave the gap.
         words: What becomes of private words before the model reads them; None where they stay.
         ledger: Where releases are recorded; nowhere where None.
+        texts: Whether it takes texts; not where vectors come without them.
     """
 
     veil: str
@@ -109,14 +108,19 @@ class Release:
     signal: float
     noise: NoiseSource
     grid: Grid
-    estimator: MissingAxesEstimator | None = None
     words: WordProtection | None = None
     ledger: LedgerRun | None = None
+    texts: bool = True
 
     @property
     def is_keyed(self) -> bool:
         """Whether a record gets the same noise again."""
         return isinstance(self.noise, KeyedNoise)
+
+    def for_vectors(self) -> Release:
+        """Return the same release for vectors that come without their texts, whose words nobody can replace."""
+        ledger = None if self.ledger is None else self.ledger.for_vectors()
+        return replace(self, words=None, ledger=ledger, texts=False)
 
     def record_in(self, ledger: Ledger | str | Path, *, collection: str = "") -> Release:
         """Return the same release, recorded in a ledger; one that is named is opened when it is first needed."""
@@ -177,6 +181,7 @@ class Release:
             raise InvalidInputError("groups need a key, or each text would draw its words anew")
         if self.words is None:
             return RewrittenTexts(plain, [0] * len(plain))
+        self.words.require_readable(texts)
         scopes = [text_digest(fold_value(text)) for text in plain]
         for mark, given in ((b"id ", ids), (b"group ", groups)):
             if given is not None:
@@ -194,6 +199,8 @@ class Release:
     ) -> NDArray[Any]:
         """Return protected copies of vectors, recorded before they are returned.
 
+        Where words were replaced, different texts may have one vector: they are no one record by two names then.
+
         Args:
             vectors: One row per record, as the veil's embedder makes them.
             ids: One per record: what the ledger knows them by; with a key, equal vectors of different ids get different
@@ -208,6 +215,13 @@ class Release:
         protected, records, tokens = self._protect(clean, given, contents)
         if self.ledger is not None and records:
             known = [record.vector for record in records]
+            if words is not None:
+                known = [
+                    one + record.id if new else one for one, record, new in zip(known, records, words, strict=True)
+                ]
+            if tokens is not None and contents is not None and self._draws_words:
+                # Two values of one record may come to the same word: each has told of itself.
+                tokens = [token + content for token, content in zip(tokens, contents, strict=True)]
             self.ledger.spend([record.id for record in records], tokens, known, words)
         return protected
 
@@ -234,12 +248,8 @@ class Release:
         _, records, tokens = self._protect(vectors, given, None)
         return [record.id for record in records], tokens
 
-    def label(self, *, texts: bool = True) -> dict[str, Any]:
-        """Return what an output says of how it was made; nothing in it is secret.
-
-        Args:
-            texts: Whether it was made from texts, so that private words were replaced before the model read them.
-        """
+    def label(self) -> dict[str, Any]:
+        """Return what an output says of how it was made; nothing in it is secret."""
         ratio = self.mechanism.noise_ratio(self.signal)
         return {
             "vecveil": version("vecveil"),
@@ -251,7 +261,7 @@ class Release:
             "noise_ratio": ratio if math.isfinite(ratio) else None,
             "noise": self.noise.label,
             "rounded_to": clean_step(self.signal),
-            "words": self._describe_words(texts=texts),
+            "words": self._describe_words(),
             "grid": asdict(self.grid),
             **({"key": self.noise.key.fingerprint} if isinstance(self.noise, KeyedNoise) else {}),
         }
@@ -278,13 +288,17 @@ class Release:
 
         return draw
 
-    def _describe_words(self, *, texts: bool) -> str:
+    @property
+    def _draws_words(self) -> bool:
+        return self.words is not None and self.words.substitution.word_epsilon > 0
+
+    def _describe_words(self) -> str:
+        if not self.texts:
+            return "not covered: the vectors came without their texts"
         if self.words is None:
             return "kept"
-        if not texts:
-            return "not covered: the vectors came without their texts"
         substitution = self.words.substitution
-        return f"{substitution.name}, epsilon {substitution.word_epsilon:g} for each word that the concept finds"
+        return f"{substitution.name}, epsilon {substitution.word_epsilon:g} for each value that the concept finds"
 
     def _protect(
         self, clean: Embeddings, given: Sequence[bytes] | None, contents: Sequence[bytes] | None
@@ -302,9 +316,7 @@ class Release:
                     records += make_records(steps, given and given[rows], contents and contents[rows])
                 names += self._names(records[rows], len(steps))
                 noisy = self.mechanism.perturb(steps * clean_step(self.signal), self.noise.rows(names[rows]))
-                # A function of the release alone: free of charge, whatever it does.
-                filled = noisy if self.estimator is None else self.estimator.fill(noisy)
-                protected[rows] = self.grid.round(filled)
+                protected[rows] = self.grid.round(noisy)
         if not self.is_keyed:
             return protected, records, None
         # By what goes out, not by its name alone: where a processor's last bits move a number, it is another release.

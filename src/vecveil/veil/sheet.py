@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from vecveil.accounting import BudgetReadings, EuclideanBounds, GuaranteeSheet, PairPromise
+from vecveil.accounting import BudgetReadings, EuclideanBounds, GuaranteeSheet, PairPromise, WordPromise
 from vecveil.embedders import Fingerprint
 from vecveil.mechanisms import Mechanism
 from vecveil.shapes import NoiseShape
+from vecveil.substitutions import Substitution
+from vecveil.substitutions.plain import Keep
 from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
 
@@ -23,6 +25,7 @@ def make_sheet(
     grid: str,
     rounding: float,
     releases: int,
+    substitution: Substitution,
 ) -> GuaranteeSheet:
     """Return the promise with its distance, its assumptions, its readings and its exact figures."""
 
@@ -38,7 +41,7 @@ def make_sheet(
     promise = mechanism.guarantee().on_grid(grid)
     bounds = EuclideanBounds.from_variances(epsilon=mechanism.epsilon, variances=shape.variances)
     return GuaranteeSheet(
-        guarantee=promise.assuming(*_assumptions(provenance, model, rounding)),
+        guarantee=promise.assuming(*_assumptions(provenance, model, rounding, substitution)),
         readings=BudgetReadings(
             epsilon=mechanism.epsilon,
             distance=promise.metric,
@@ -49,25 +52,38 @@ def make_sheet(
         median_pair=typical.euclidean_pair,
         typical=pair(typical.pair, TYPICAL),
         unusual=pair(typical.high_pair, UNUSUAL),
+        words=promise_words(substitution),
+        measured=provenance.measured,
     )
 
 
-def describe_learning(provenance: Provenance) -> str:
+def promise_words(substitution: Substitution) -> WordPromise | None:
+    """Return what is promised of words that are replaced; None where they stay."""
+    if isinstance(substitution, Keep):
+        return None
+    return WordPromise(substitution=substitution.name, epsilon=substitution.word_epsilon)
+
+
+def describe_learning(provenance: Provenance, substitution: Substitution) -> str:
     """Return what a veil tells of the texts that it was learned on: what is bounded, and what is not."""
     if provenance.public:
         return "nothing that is private, as its owner says"
     bounded = [f"its {part}: {loss}" for part, loss in provenance.bounds().items()]
-    others = "lengths and counts" if "axes" in provenance.losses else "axes, estimator, lengths and counts"
+    others = "lengths and counts" if "axes" in provenance.losses else "axes, lengths and counts"
     if provenance.learner["name"] == "uniform":
         others = "lengths and counts"
+    if substitution.taken:
+        others = f"candidates for {', '.join(substitution.taken)} (values of the texts), {others}"
     return "; ".join([*bounded, f"what its {others} tell is measured, not bounded"])
 
 
-def _assumptions(provenance: Provenance, model: Fingerprint, rounding: float) -> tuple[str, ...]:
+def _assumptions(
+    provenance: Provenance, model: Fingerprint, rounding: float, substitution: Substitution
+) -> tuple[str, ...]:
     learned = "the typical lengths that turn a noise ratio into an epsilon were"
     if provenance.learner["name"] != "uniform":
         learned = "the shape, and the typical lengths that turn a noise ratio into an epsilon, were"
-    source = f"private texts, which is a release of its own: {describe_learning(provenance)}"
+    source = f"private texts, which is a release of its own: {describe_learning(provenance, substitution)}"
     if provenance.public:
         source = "texts that their owner calls public; the guarantee needs that to be so"
     return (

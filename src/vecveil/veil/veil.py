@@ -14,15 +14,17 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.accounting import GuaranteeSheet
+from vecveil.accounting import EuclideanBounds, GuaranteeSheet
 from vecveil.accounting.budget_readings import NOISE_WARNING_RATIO, noise_warning
+from vecveil.accounting.sheet import quiet_warning
 from vecveil.concepts import Concept, Passage
 from vecveil.concepts.toml_file import concept_from_settings
 from vecveil.core.arrays import Embeddings
-from vecveil.core.checks import at_least, budget, one_line, positive
+from vecveil.core.checks import at_least, budget, one_line, one_of, positive
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
+from vecveil.core.texts import shorten
 from vecveil.embedders import Embedder, EmbedderLike, Fingerprint, resolve_embedder
 from vecveil.embedders.registry import stays_here
 from vecveil.files import Artifact, read_artifact, write_artifact
@@ -31,14 +33,15 @@ from vecveil.files.signature import require_signature
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.grid import Grid
 from vecveil.shapes import NoiseShape
-from vecveil.shapes.missing_axes import MissingAxesEstimator
 from vecveil.substitutions import Substitution, substitution_from_settings
 from vecveil.substitutions.plain import Keep
 from vecveil.veil.budget import Budget, TypicalLengths, require_noise_on_every_axis
+from vecveil.veil.embedding import embed_texts
 from vecveil.veil.ledger_run import choose_ledger
 from vecveil.veil.noise import FreshNoise, KeyedNoise, NoiseSource, SeededNoise
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.release import Release, ReleaseSettings, clean_step
+from vecveil.veil.seal import Hit, Sealer, rerank
 from vecveil.veil.sheet import make_sheet
 from vecveil.veil.words import WordProtection
 
@@ -47,6 +50,9 @@ KIND, FORMAT = "veil", 1
 MOST_DIMENSIONS = 2**14
 FARTHEST = 1e3
 """Of a center from the origin, in typical lengths."""
+
+NEAREST = 1e-4
+"""Of the texts of a typical contrast pair, in typical lengths; nearer ones would be the same text."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,7 +69,6 @@ class Veil:
         fingerprint: The only model whose vectors this veil is for.
         typical: Lengths of embeddings and contrast pairs, for the readings of a budget.
         provenance: What was learned from what.
-        estimator: Estimates what the shape leaves out from what it releases; None to leave the gap.
         epsilon: Budget that is used where a call names none; None means that every call must name one.
         substitution: What becomes of private words before the model reads them.
         concept: What is private; None where the veil was learned not to tell.
@@ -76,7 +81,6 @@ class Veil:
     fingerprint: Fingerprint
     typical: TypicalLengths
     provenance: Provenance
-    estimator: MissingAxesEstimator | None = None
     epsilon: float | None = None
     substitution: Substitution = field(default_factory=Keep)
     concept: Concept | None = None
@@ -88,10 +92,6 @@ class Veil:
             raise InvalidInputError(
                 f"the shape has {self.shape.dimensions} dimensions, the embedder {self.fingerprint.dimensions}"
             )
-        if self.estimator is not None and len(self.estimator.reads) != self.shape.dimensions:
-            raise InvalidInputError(
-                f"the estimator has {len(self.estimator.reads)} dimensions, the shape {self.shape.dimensions}"
-            )
         typical = self.typical
         if self.fingerprint.normalized and (typical.signal != 1 or typical.euclidean_pair > 2):
             # The step that vectors are rounded to, and every reading of a budget, follow from it.
@@ -101,6 +101,8 @@ class Veil:
             )
         if typical.pair > typical.high_pair:
             raise InvalidInputError(f"the median pair is above the 95th percentile: {typical.pair!r}")
+        if typical.euclidean_pair < NEAREST * typical.signal:
+            raise InvalidInputError(f"contrast pairs of a length of {typical.euclidean_pair!r} are no pairs of texts")
         center = self.shape.center
         if center is not None and np.abs(center).max() > FARTHEST * typical.signal:
             raise InvalidInputError(f"a center must lie within {FARTHEST:g} typical lengths of the origin")
@@ -134,6 +136,7 @@ class Veil:
             **settings: Budget, key, ledger and grid: see `ReleaseSettings`.
         """
         with self.release(**settings) as release:
+            self.warn_of_noise(release.mechanism.epsilon)
             return release.protect_texts(texts, self.embedder(embedder), ids=ids, groups=groups, progress=progress)
 
     def perturb(
@@ -155,8 +158,41 @@ class Veil:
         """
         if not isinstance(self.substitution, Keep):
             warnings.warn(without_texts(self.substitution.name), VecveilWarning, stacklevel=2)
-        with self.release(**settings) as release:
+        with self.release(**settings).for_vectors() as release:
+            self.warn_of_noise(release.mechanism.epsilon)
             return release.protect_vectors(vectors, ids=ids)
+
+    def sealer(self, key: Key | str | Path) -> Sealer:
+        """Return what seals clean vectors of this veil's records for their owner, and opens them again."""
+        return Sealer(key=open_key(key), veil=self.digest(), dimensions=self.fingerprint.dimensions)
+
+    def rerank(
+        self,
+        query: str | Embeddings,
+        ids: Sequence[str | int],
+        candidates: Sequence[bytes | str],
+        *,
+        key: Key | str | Path | None = None,
+        embedder: EmbedderLike | None = None,
+        top: int | None = None,
+    ) -> list[Hit]:
+        """Return the candidates that a store found on protected vectors in their exact order, the nearest first.
+
+        Args:
+            query: The query, or its clean vector.
+            ids: Ids of the candidates, in the order of the store.
+            candidates: The seal of each, or its text, which is embedded again.
+            key: The key of the seals, or its file.
+            embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
+            top: How many to return; all where None.
+        """
+        sealer = None if key is None else self.sealer(key)
+
+        def embed(texts: list[str]) -> Embeddings:
+            return embed_texts(self.embedder(embedder), texts)
+
+        dimensions = self.fingerprint.dimensions
+        return rerank(query, ids, candidates, dimensions=dimensions, embed=embed, sealer=sealer, top=top)
 
     def release(self, **settings: Unpack[ReleaseSettings]) -> Release:
         """Return this veil at one budget, to protect many batches with.
@@ -166,10 +202,7 @@ class Veil:
         """
         epsilon = self._literal_epsilon(settings)
         mechanism = self.mechanism_at(epsilon)
-        ratio = mechanism.noise_ratio(self.typical.signal)
-        require_noise_on_every_axis(epsilon, ratio, self.shape.variances)
-        if ratio > NOISE_WARNING_RATIO:
-            warnings.warn(noise_warning(ratio), VecveilWarning, stacklevel=3)
+        require_noise_on_every_axis(epsilon, mechanism.noise_ratio(self.typical.signal), self.shape.variances)
         release = Release(
             veil=self.digest(),
             mechanism=mechanism,
@@ -178,7 +211,6 @@ class Veil:
             signal=self.typical.signal,
             noise=self._noise(epsilon, settings.get("key"), settings.get("rng")),
             grid=self.grid_at(epsilon, settings.get("grid", "float32")),
-            estimator=self.estimator,
             words=self.word_protection(settings.get("concept")),
         )
         ledger = settings.get("ledger")
@@ -205,7 +237,17 @@ class Veil:
             grid=str(self.grid_at(epsilon, settings.get("grid", "float32"))),
             rounding=clean_step(self.typical.signal),
             releases=releases,
+            substitution=self.substitution,
         )
+
+    def warn_of_noise(self, epsilon: float, *, stacklevel: int = 3) -> None:
+        """Warn of noise that no search survives, and of axes that are released almost in clear."""
+        ratio = self.mechanism_at(epsilon).noise_ratio(self.typical.signal)
+        bounds = EuclideanBounds.from_variances(epsilon=epsilon, variances=self.shape.variances)
+        if ratio > NOISE_WARNING_RATIO:
+            warnings.warn(noise_warning(ratio), VecveilWarning, stacklevel=stacklevel)
+        if bounds.quiet:
+            warnings.warn(quiet_warning(bounds), VecveilWarning, stacklevel=stacklevel)
 
     def epsilon_for(
         self, *, noise_ratio: float | None = None, pair_loss: float | None = None, paper_epsilon: float | None = None
@@ -311,22 +353,24 @@ class Veil:
             manifest, tensors = artifact.manifest, artifact.tensors
             for name, tensor in tensors.items():
                 if tensor.dtype.kind != "f":
-                    raise InvalidInputError(f"{name} must be floating-point numbers, got {tensor.dtype}")  # noqa: TRY301
+                    raise InvalidInputError(f"{name} must be floating-point numbers, got {tensor.dtype}")
             shape = NoiseShape(variances=tensors["variances"], axes=tensors.get("axes"), center=tensors.get("center"))
-            reads = tensors.get("estimator")
+            held = manifest["concept"]
+            concept = None if held is None else concept_from_settings(held, folder=Path())
             veil = cls(
                 shape=shape,
                 mechanism=manifest["mechanism"],
                 fingerprint=Fingerprint(**manifest["embedder"]),
                 typical=TypicalLengths(**manifest["typical"]),
                 provenance=Provenance(**manifest["provenance"]),
-                estimator=None if reads is None else MissingAxesEstimator(shape=shape, reads=reads),
                 epsilon=manifest["epsilon"],
                 substitution=substitution_from_settings(manifest["substitution"]),
-                concept=None if (held := manifest["concept"]) is None else concept_from_settings(held, folder=Path()),
+                concept=concept,
             )
-        except (KeyError, TypeError, InvalidInputError) as error:
-            raise ArtifactError(f"{path} does not hold what a veil must hold: {error}") from None
+            if concept is not None and _to_plain(concept.summary()) != _to_plain(veil.provenance.concept):
+                raise InvalidInputError("the concept is another than the one that it says it was learned for")
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ArtifactError(f"{path} does not hold what a veil must hold: {shorten(str(error))}") from None
         # Keyed noise depends on the digest, so it must not change when a later version knows of further fields. It is
         # no field of the dataclass, or a changed copy of the veil would take it along and share its noise.
         object.__setattr__(veil, "_loaded_digest", artifact.digest())
@@ -340,8 +384,6 @@ class Veil:
 
     def _artifact(self) -> Artifact:
         tensors = {"variances": self.shape.variances, "axes": self.shape.axes, "center": self.shape.center}
-        if self.estimator is not None:
-            tensors["estimator"] = self.estimator.reads.astype(np.float16)
         manifest: dict[str, Any] = {
             "mechanism": self.mechanism,
             "embedder": self.fingerprint.settings(),
@@ -355,6 +397,8 @@ class Veil:
         return Artifact(kind=KIND, format=FORMAT, manifest=manifest, tensors=present)
 
     def _literal_epsilon(self, settings: Mapping[str, Any]) -> float:
+        for name in settings:
+            one_of(name, ReleaseSettings.__annotations__, "setting of a release")
         asked = Budget.from_settings(settings)
         if asked is not None:
             return self.epsilon_at(asked)
@@ -371,8 +415,7 @@ class Veil:
             return SeededNoise(rng)
         if key is None:
             return FreshNoise()
-        secret = key if isinstance(key, Key) else read_key(Path(key))
-        return KeyedNoise(key=secret, veil=self.digest(), epsilon=epsilon)
+        return KeyedNoise(key=open_key(key), veil=self.digest(), epsilon=epsilon)
 
 
 @lru_cache(maxsize=32)
@@ -381,6 +424,11 @@ def _mechanism(veil: Veil, epsilon: float) -> Mechanism:
     return MECHANISMS.load(veil.mechanism).for_shape(
         epsilon=epsilon, variances=shape.variances, axes=shape.axes, center=shape.center
     )
+
+
+def open_key(key: Key | str | Path) -> Key:
+    """Return a key, read from its file where that is named."""
+    return key if isinstance(key, Key) else read_key(Path(key))
 
 
 def without_texts(substitution: str) -> str:
@@ -397,8 +445,8 @@ def _to_plain(summary: Mapping[str, Any]) -> Any:
 
 
 def _count_numbers(manifest: Mapping[str, Any]) -> int:
-    """Return how many numbers a veil can hold: axes, variances, a center, and what an estimator reads."""
+    """Return how many numbers a veil can hold: axes, variances and a center."""
     dimensions = at_least(manifest["embedder"]["dimensions"], 1, "dimensions")
     if dimensions > MOST_DIMENSIONS:
         raise InvalidInputError(f"dimensions must be at most {MOST_DIMENSIONS:,}, got {dimensions:,}")
-    return 2 * dimensions * (dimensions + 1)
+    return dimensions * (dimensions + 2)

@@ -11,10 +11,9 @@ from vecveil.audit.embedding import MemoizedConcept, MemoizedEmbedder
 from vecveil.concepts import Passage, Span, annotated, words
 from vecveil.concepts.passage import passages
 from vecveil.concepts.rewriting import build_rewriter
-from vecveil.core.errors import InvalidInputError, VecveilWarning
+from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.mechanisms.grid import GRIDS
-from vecveil.shapes.missing_axes import fit_estimator
 from vecveil.veil import Veil, learn
 
 DEFENSES = ("laplace", "purkayastha", "veil")
@@ -55,11 +54,8 @@ def test_what_is_attacked_is_what_ships(name: str, grid: str) -> None:
 
 
 def _veil_with_everything() -> Veil:
-    """Return a veil with axes of its own, a center, an axis that is not released, and an estimate of that one."""
-    shape = rotated_shape()
-    estimator = fit_estimator(shape, toy_corpus().clean)
-    assert estimator is not None
-    return make_veil(shape, toy_corpus().pairs, made_veil().fingerprint, estimator=estimator)
+    """Return a veil with axes of its own, a center, and an axis that is not released."""
+    return make_veil(rotated_shape(), toy_corpus().pairs, made_veil().fingerprint)
 
 
 @pytest.mark.parametrize("grid", GRIDS)
@@ -176,11 +172,6 @@ def test_the_axes_of_a_rotated_veil_are_public() -> None:
 def test_a_budget_that_the_veil_refuses_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="released in clear"):
         _defense("veil", 1e-7).protect([], unit_vectors(3), _rng())
-
-
-def test_noise_that_is_too_long_to_search_in_is_told() -> None:
-    with pytest.warns(VecveilWarning, match="the noise is 12 times as long as an embedding"):
-        _defense("veil", 12.0).protect([], unit_vectors(3), _rng())
 
 
 def test_a_veil_for_a_comparison_says_what_it_is_made_of() -> None:

@@ -8,6 +8,7 @@ import pytest
 from support.command_line import CommandLine, check_refusal, listing
 from support.corpora import write_vectors
 from support.veils import PRIVATE_WORD
+from vecveil.samples import clinical_sentences, concept_path
 
 
 @pytest.fixture
@@ -47,6 +48,21 @@ def test_pairs_embedded_elsewhere_are_enough_for_the_default_shape(run: CommandL
     budget = ("--vector-column", "vector", "--noise-ratio", "0.7", "--no-ledger")
     protected = run("protect", "my.veil", "pairs.parquet", "protected.parquet", *budget)
     assert protected.code == 0, protected.err
+
+
+def test_the_default_comes_to_an_operating_point_on_vectors_alone(run: CommandLine, work: Path) -> None:
+    """Without the model, search is measured by neighbors, of which even redaction keeps far less than the default."""
+    (work / "concept.toml").write_bytes(concept_path().read_bytes())
+    texts = [sentence.text for sentence in clinical_sentences(400)]
+    (work / "notes.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    assert run("concept", "concept.toml", "notes.jsonl", "--examples", "0", "--pairs", "pairs.jsonl").code == 0
+    written = [json.loads(line)["text"] for line in (work / "pairs.jsonl").read_text().splitlines()]
+    write_vectors(work / "pairs.parquet", list(dict.fromkeys(written)))
+    embedder = ("--embedder", "precomputed:pairs.parquet@mine")
+    learned = run("learn", "concept.toml", "notes.jsonl", *embedder, "--out", "my.veil", "--no-ledger")
+    assert learned.code == 0, learned.err
+    assert "no veil keeps 95% of neighbors" in learned.err
+    assert "Behind the veil" in learned.out
 
 
 @pytest.mark.parametrize("label", ["[/b]", "[bold]ILL", "[link=x]"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vecveil.core.arrays import frozen, spread_rows, to_lists
+from vecveil.core.arrays import frozen, spread_rows, to_lists, to_unit_length
 
 
 def test_a_frozen_array_is_a_copy_in_double_precision_that_nobody_can_write_to() -> None:
@@ -36,3 +36,7 @@ def test_rows_become_lists_of_python_floats() -> None:
 )
 def test_rows_are_taken_from_the_first_to_the_last(rows: int, most: int | None, found: list[int]) -> None:
     assert spread_rows(rows, most).tolist() == found
+
+
+def test_rows_come_to_length_one_and_zeros_stay_zeros() -> None:
+    assert to_unit_length(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist() == [[0.6, 0.8], [0.0, 0.0]]

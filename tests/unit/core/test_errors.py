@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 
 import pytest
 
@@ -12,6 +13,7 @@ from vecveil.core.errors import (
     MissingExtraError,
     UnknownNameError,
     VecveilError,
+    needs_extra,
 )
 
 
@@ -55,3 +57,11 @@ def test_a_budget_that_is_used_up_says_what_was_spent() -> None:
     assert str(error).startswith("refused: 1 record would go over the limit of 10 nats")
     assert "has spent 8 so far and would come to 13" in str(error)
     assert "1,200 records" in str(BudgetExceededError(records=1200, cost=5.0, spent=8.0, total=13.0, limit=10.0))
+
+
+def test_a_failed_import_names_the_extra() -> None:
+    with (
+        pytest.raises(MissingExtraError, match=r"no-such-package is not installed; .*vecveil\[demo\]"),
+        needs_extra("no-such-package", "demo"),
+    ):
+        import_module("no_such_package")

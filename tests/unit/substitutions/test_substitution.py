@@ -35,6 +35,20 @@ def test_removing_closes_the_gap() -> None:
     assert _rewrite(Remove(), "She has gout, and pain.") == ("She has, and pain.", 1)
 
 
+def test_articles_and_possessives_go_with_a_word_since_they_tell_of_it() -> None:
+    pairs = [("an asthma attack", "a gout attack"), ("Lupus' signs", "Gout's signs"), ("An asthma.", "A gout.")]
+    for law in (Remove(), Placeholder()):
+        for one, other in pairs:
+            assert _rewrite(law, one) == _rewrite(law, other)
+    law = Randomize(epsilon=1.0, candidates=DISEASES)
+    assert _rewrite(law, "a gout attack", [0.9])[0] == _rewrite(law, "an asthma attack", [0.99])[0] == "a lupus attack"
+    assert _rewrite(law, "a lupus attack", [0.3])[0] == "an asthma attack"
+
+
+def test_a_closing_quote_is_no_possessive() -> None:
+    assert _rewrite(Placeholder(), "It says 'lupus' here.")[0] == "It says 'a condition' here."
+
+
 def test_where_nothing_is_left_a_mark_stands() -> None:
     assert _rewrite(Remove(), "Gout.") == (REMOVED, 1)
 

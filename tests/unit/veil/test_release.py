@@ -17,7 +17,6 @@ from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, Inva
 from vecveil.core.key import Key
 from vecveil.ledger import Ledger, open_ledger
 from vecveil.shapes import NoiseShape
-from vecveil.shapes.missing_axes import fit_estimator
 from vecveil.veil.release import CLEAN_BITS, Record, clean_step, encode_ids, identify_contents, make_records
 
 KEY = Key(bytes(range(32)))
@@ -46,7 +45,6 @@ WAYS = {
     "rotated": made_veil(epsilon=30.0, shape=DENSE),
     "unreleased": made_veil(epsilon=30.0, shape=rotated_shape()),
     "few axes": made_veil(epsilon=30.0, shape=_few_axes()),
-    "estimated": replace(made_veil(epsilon=30.0, shape=_few_axes()), estimator=fit_estimator(_few_axes(), VECTORS)),
 }
 """A veil for each way that a release can take."""
 
@@ -313,8 +311,7 @@ def test_no_rows_are_released_as_none(ledger: Ledger) -> None:
 
 def test_the_label_is_json_at_any_budget_and_tells_no_secret() -> None:
     veil = made_veil(mechanism="purkayastha", dimensions=2, shape=NoiseShape(variances=np.ones(2)))
-    with pytest.warns(UserWarning, match="as long as an embedding"):
-        label = veil.release(epsilon=1e-12, key=KEY).label()
+    label = veil.release(epsilon=1e-12, key=KEY).label()
     assert KEY.secret.hex() not in json.dumps(label, allow_nan=False)
     assert (label["key"], label["rounded_to"], label["noise_ratio"]) == (KEY.fingerprint, STEP, None)
     assert "key" not in made_veil(epsilon=30.0).release().label()

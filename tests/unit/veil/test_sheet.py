@@ -7,6 +7,8 @@ import pytest
 
 from support.veils import made_veil
 from vecveil.shapes import NoiseShape
+from vecveil.substitutions.plain import Remove
+from vecveil.substitutions.randomize import Randomize
 from vecveil.veil.sheet import describe_learning
 
 
@@ -32,7 +34,7 @@ def test_assumptions_name_the_rounding_the_model_and_what_was_learned_from_what(
     assert "vectors rounded to 0.000976562, which is done before they get noise" in text
     assert "words at revision 1" in text
     assert "the shape, and the typical lengths" in text
-    assert "of private texts, which is a release of its own: what its axes, estimator, lengths and counts tell" in text
+    assert "of private texts, which is a release of its own: what its axes, lengths and counts tell" in text
     uniform = replace(veil, provenance=replace(veil.provenance, learner={"name": "uniform"}, public=True))
     assert "the shape, and" not in str(uniform.guarantee(epsilon=8.0))
     assert "their owner calls public" in str(uniform.guarantee(epsilon=8.0))
@@ -42,14 +44,14 @@ def test_a_sheet_says_what_is_bounded_of_a_veil_and_what_is_not() -> None:
     loss = {"epsilon": 1.0, "delta": 1e-6}
     veil = made_veil()
     center = replace(veil.provenance, losses={"center": loss})
-    assert describe_learning(center) == (
+    assert describe_learning(center, Remove()) == (
         "its center: (1, 1e-06)-differential privacy for replacing one text by another; "
-        "what its axes, estimator, lengths and counts tell is measured, not bounded"
+        "what its axes, lengths and counts tell is measured, not bounded"
     )
     both = replace(veil.provenance, losses={"center": loss, "axes": {**loss, "epsilon": 2.0}})
-    assert "its axes: (2, 1e-06)" in describe_learning(both)
-    assert describe_learning(both).endswith("what its lengths and counts tell is measured, not bounded")
-    assert describe_learning(replace(center, public=True)) == "nothing that is private, as its owner says"
+    assert "its axes: (2, 1e-06)" in describe_learning(both, Remove())
+    assert describe_learning(both, Remove()).endswith("what its lengths and counts tell is measured, not bounded")
+    assert describe_learning(replace(center, public=True), Remove()) == "nothing that is private, as its owner says"
 
 
 @pytest.mark.parametrize("grid", ["float32", "float16", "int8"])
@@ -60,3 +62,15 @@ def test_the_grid_stands_in_the_guarantee(grid: str) -> None:
 def test_more_releases_promise_less() -> None:
     once, often = (made_veil().guarantee(epsilon=2.0, releases=releases).typical for releases in (1, 4))
     assert once != often
+
+
+def test_a_sheet_promises_words_apart_from_everything_else() -> None:
+    veil = made_veil()
+    assert "Words that the concept finds" not in str(veil.guarantee(epsilon=8.0))
+    removed = str(replace(veil, substitution=Remove()).guarantee(epsilon=8.0))
+    assert "remove, ε = 0 for each different value: two texts with other words in the same places" in removed
+    law = Randomize(epsilon=3.0, candidates={"X": ["a", "b"], "Y": ["c", "d"]}, taken=["Y"])
+    drawn = str(replace(veil, substitution=law).guarantee(epsilon=8.0))
+    assert "a factor of at most e^3, and exchanging k values by e^(3·k)" in drawn
+    assert "which of them are the same" in drawn
+    assert "candidates for Y (values of the texts)" in drawn

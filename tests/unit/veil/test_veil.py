@@ -30,7 +30,6 @@ from vecveil.embedders import Fingerprint
 from vecveil.files.key_file import write_key
 from vecveil.ledger import open_ledger
 from vecveil.shapes import NoiseShape
-from vecveil.shapes.missing_axes import fit_estimator
 from vecveil.veil import Guard, Veil
 
 TEXTS = ["the first text", "a second one", "and a third"]
@@ -155,7 +154,8 @@ def test_a_shape_of_another_dimension_than_the_embedder_is_refused() -> None:
 
 def test_noise_differs_between_two_calls_and_repeats_with_a_seeded_generator() -> None:
     veil, vectors = made_veil(epsilon=50.0), unit_vectors(5)
-    assert (veil.perturb(vectors) != veil.perturb(vectors)).all()
+    # On a grid, a coordinate may come out the same once in some thousand.
+    assert (veil.perturb(vectors) != veil.perturb(vectors)).mean() > 0.8
     np.testing.assert_array_equal(veil.perturb(vectors, rng=_seeded()), veil.perturb(vectors, rng=_seeded()))
 
 
@@ -324,7 +324,8 @@ def test_a_uniform_shape_needs_no_word_on_learning() -> None:
 def test_an_axis_whose_noise_drowns_in_rounding_is_refused() -> None:
     quiet = np.array([1e-9] + [1.0] * (DIMENSIONS - 1))
     veil = made_veil(shape=NoiseShape(variances=quiet))
-    assert veil.perturb(unit_vectors(2), epsilon=veil.epsilon_for(noise_ratio=10.0)).shape == (2, DIMENSIONS)
+    with pytest.warns(VecveilWarning, match="1 of 8 released axes get less than a hundredth"):
+        veil.perturb(unit_vectors(2), epsilon=veil.epsilon_for(noise_ratio=10.0))
     with pytest.raises(InvalidInputError, match="along the quietest axis"):
         veil.perturb(unit_vectors(2), epsilon=veil.epsilon_for(noise_ratio=0.1))
 
@@ -399,7 +400,6 @@ def test_noise_longer_than_ten_embeddings_is_warned_of() -> None:
     for release in (
         lambda: veil.perturb(vectors, noise_ratio=10.1),
         lambda: veil.protect(TEXTS, noise_ratio=10.1, embedder=WordEmbedder()),
-        lambda: veil.release(noise_ratio=10.1),
         lambda: Guard(veil, noise_ratio=10.1),
     ):
         with pytest.warns(VecveilWarning, match=r"the noise is 10\.1 times as long as an embedding"):
@@ -436,17 +436,6 @@ def test_a_changed_copy_of_a_loaded_veil_has_a_digest_of_its_own(tmp_path: Path)
     loaded = Veil.load(tmp_path / "a.veil")
     changed = replace(loaded, epsilon=21.0)
     assert changed.digest() == made_veil(epsilon=21.0).digest() != loaded.digest()
-
-
-def test_an_estimator_is_saved_with_its_veil(tmp_path: Path) -> None:
-    shape, vectors = rotated_shape(), unit_vectors(60)
-    veil = replace(made_veil(epsilon=30.0, shape=shape), estimator=fit_estimator(shape, vectors))
-    veil.save(tmp_path / "a.veil")
-    loaded = Veil.load(tmp_path / "a.veil")
-    assert loaded.digest() == veil.digest() != made_veil(epsilon=30.0, shape=shape).digest()
-    wanted = veil.perturb(vectors, rng=_seeded())
-    np.testing.assert_array_equal(loaded.perturb(vectors, rng=_seeded()), wanted)
-    assert not np.array_equal(made_veil(epsilon=30.0, shape=shape).perturb(vectors, rng=_seeded()), wanted)
 
 
 def test_calls_of_the_library_can_be_recorded(tmp_path: Path) -> None:

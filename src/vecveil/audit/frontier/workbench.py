@@ -31,7 +31,7 @@ from vecveil.shapes import Evidence
 from vecveil.substitutions import Substitution
 from vecveil.veil import Veil
 from vecveil.veil.blanks import choose_blanks
-from vecveil.veil.words import WordProtection, collect_candidates
+from vecveil.veil.words import WordProtection, collect_candidates, fit_substitution
 
 SEARCH = "known-item"
 SEARCH_IN_VECTORS = "neighbors,protected=documents"
@@ -129,7 +129,7 @@ class Workbench:
         key = json_digest(substitution.settings())
         if key not in self._read:
             corpus = self.corpus
-            fitted = substitution.fit(collect_candidates(self.concept, corpus.passages, corpus.spans))
+            fitted = fit_substitution(substitution, self.concept, corpus.passages, corpus.spans)
             words = WordProtection(substitution=fitted, concept=self.concept)
             changed = words.rewrite_sample(corpus.passages, corpus.spans, seed=0)
             texts = [changed.get(row, text) for row, text in enumerate(corpus.texts)]
