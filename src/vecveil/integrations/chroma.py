@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.veil import Guard
 
-try:
+with needs_extra("chromadb", "chroma"):
     from chromadb.api.types import Documents, EmbeddingFunction, Embeddings
     from chromadb.utils.embedding_functions import register_embedding_function
-except ImportError:
-    raise MissingExtraError("chromadb", "chroma") from None
 
 
 @register_embedding_function

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vecveil.core.atomic import create_folder, require_own
+from vecveil.core.atomic import atomic_folder
 from vecveil.core.errors import InvalidInputError
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
@@ -29,6 +28,7 @@ class Columns:
         vector_column: Column of vectors that the veil's model made.
         id_column: Column that says which record a row is.
         group_column: Column that says which texts belong together, such as those of one person.
+        annotations_column: Column of annotations, for concepts that read them; "entities" where None.
         keep: Columns to carry through that would be left out for safety.
         skip_empty: Leave rows without a text out.
     """
@@ -37,6 +37,7 @@ class Columns:
     vector_column: str | None = None
     id_column: str | None = None
     group_column: str | None = None
+    annotations_column: str | None = None
     keep: tuple[str, ...] = ()
     skip_empty: bool = False
 
@@ -51,6 +52,7 @@ class Columns:
             keep=self.keep,
             sample=sample,
         )
+        plan = plan.read_annotations(guard.release.words, schema, self.annotations_column)
         plan = plan.leave_out(find_private_columns(sample, plan.searched, guard.finder))
         output = plan.output_schema(schema, guard.dimensions, guard.grid)
         return BatchProtection(guard=guard, plan=plan, schema=output, skip_empty=self.skip_empty)
@@ -66,35 +68,29 @@ def require_shared_ledger(guard: Guard) -> None:
         )
 
 
-def write_parts(output: Path, write: Callable[[Path], None], guard: Guard, *, overwrite: bool) -> int:
+def write_parts(output: Path, write: Callable[[Path], None], guard: Guard, *, texts: bool, overwrite: bool) -> int:
     """Let an engine write Parquet files to a folder, which appears when it is whole, and return its rows.
+
+    One that is replaced stays until then.
 
     Args:
         output: The folder.
         write: Has the engine write to a folder.
         guard: What the parts are protected with.
+        texts: Whether they are made from texts, and not from vectors that came without them.
         overwrite: Whether a folder that is there may be replaced.
     """
     import pyarrow.dataset as ds
 
-    if output.exists() and not overwrite:
-        raise InvalidInputError(f"{output} exists already; choose another name, or --overwrite")
-    partial = output.with_name(f"{output.name}.partial")
-    require_own(partial)
-    # The parts of a stopped run are made again: the same bytes, at no further cost.
-    shutil.rmtree(partial, ignore_errors=True)
-    create_folder(partial)
-    # Inside of a folder that no one else can enter, since an engine lets others read what it writes.
-    parts = partial / "parts"
-    write(parts)
-    rows = int(ds.dataset(parts, format="parquet").count_rows())
-    run = guard.release.ledger
-    label = {**guard.release.label(), **({} if run is None else run.notes())}
-    (parts / LABEL).write_text(json.dumps(label, indent=2), encoding="utf-8")
-    for path in (parts, *parts.rglob("*")):
-        path.chmod(0o700 if path.is_dir() else 0o600)
-    if output.exists():
-        shutil.rmtree(output)
-    parts.rename(output)
-    partial.rmdir()
+    with atomic_folder(output, overwrite=overwrite) as draft:
+        # Engines make the folder themselves, and let others read it, who can't enter the draft around it.
+        parts = draft / "parts"
+        write(parts)
+        rows = int(ds.dataset(parts, format="parquet").count_rows())
+        for path in parts.iterdir():
+            path.rename(draft / path.name)
+        parts.rmdir()
+        release = guard.release if texts else guard.vector_release
+        label = {**release.label(), **({} if release.ledger is None else release.ledger.notes())}
+        (draft / LABEL).write_text(json.dumps(label, indent=2), encoding="utf-8")
     return rows

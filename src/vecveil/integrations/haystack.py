@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any, Self
 
 from vecveil.core.arrays import to_lists
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.veil import Guard
 
-try:
+with needs_extra("haystack-ai", "haystack"):
     from haystack import Document, component, default_from_dict, default_to_dict
-except ImportError:
-    raise MissingExtraError("haystack-ai", "haystack") from None
 
 
 class _Guarded:
@@ -58,6 +57,11 @@ class VeiledTextEmbedder(_Guarded):
             )
         return {"embedding": to_lists(self.guard.protect_queries([text]))[0], "meta": self._meta()}
 
+    @component.output_types(embedding=list[float], meta=dict[str, Any])
+    async def run_async(self, text: str) -> dict[str, Any]:
+        """Return what `run` does, from a thread."""
+        return await asyncio.to_thread(self.run, text)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the component as plain data, without any key."""
         return default_to_dict(self, guard=self.guard.settings())
@@ -92,6 +96,11 @@ class VeiledDocumentEmbedder(_Guarded):
         vectors = self.guard.protect_texts(texts, ids=[one.id for one in documents])
         embedded = [replace(one, embedding=row) for one, row in zip(documents, to_lists(vectors), strict=True)]
         return {"documents": embedded, "meta": self._meta()}
+
+    @component.output_types(documents=list[Document], meta=dict[str, Any])
+    async def run_async(self, documents: list[Document]) -> dict[str, Any]:
+        """Return what `run` does, from a thread."""
+        return await asyncio.to_thread(self.run, documents)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as plain data, without any key."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import numpy as np
 
 from vecveil.core.arrays import Matrix, to_lists
-from vecveil.core.errors import MissingExtraError
+from vecveil.core.errors import needs_extra
+from vecveil.integrations.awaiting import protect_queries, protect_texts
 from vecveil.veil import Guard
 
-try:
+with needs_extra("langchain-core", "langchain"):
     from langchain_core.embeddings import Embeddings
-except ImportError:
-    raise MissingExtraError("langchain-core", "langchain") from None
 
 
 class VeiledEmbeddings(Embeddings):
@@ -43,6 +44,24 @@ class VeiledEmbeddings(Embeddings):
         if self.protect_queries:
             return to_lists(self.guard.protect_queries([text], embed=None if self.inner is None else self._embed))[0]
         return to_lists(self.guard.model.embed([text]) if self.inner is None else self._embed([text]))[0]
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return a protected vector for each text; an embedding that is wrapped is awaited."""
+        if not texts:
+            return []
+        inner = None if self.inner is None else self.inner.aembed_documents
+        return to_lists(await protect_texts(self.guard, texts, inner))
+
+    async def aembed_query(self, text: str) -> list[float]:
+        """Return the vector of a query, protected unless `protect_queries` is off."""
+        if self.inner is None:
+            return await asyncio.to_thread(self.embed_query, text)
+        if self.protect_queries:
+            return to_lists(await protect_queries(self.guard, [text], self._embed_async))[0]
+        return await self.inner.aembed_query(text)
+
+    async def _embed_async(self, queries: list[str]) -> list[list[float]]:
+        return [await self.inner.aembed_query(query) for query in queries if self.inner is not None]
 
     def _embed(self, queries: list[str]) -> Matrix:
         return np.asarray([self.inner.embed_query(query) for query in queries if self.inner is not None])

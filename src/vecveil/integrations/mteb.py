@@ -7,15 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from vecveil.core.errors import MissingExtraError
+from vecveil.core.errors import needs_extra
 from vecveil.veil import Guard
 
-try:
+with needs_extra("mteb", "mteb"):
     from mteb.models.abs_encoder import AbsEncoder
     from mteb.models.model_meta import ModelMeta, ScoringFunction
     from mteb.types import PromptType
-except ImportError:
-    raise MissingExtraError("mteb", "mteb") from None
 
 
 class VeiledEncoder(AbsEncoder):

@@ -6,18 +6,16 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from vecveil.core.errors import MissingExtraError
+from vecveil.core.errors import needs_extra
 from vecveil.integrations.engines import Columns, require_shared_ledger, write_parts
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
 from vecveil.veil.protect_file import SAMPLE, TEXTS, VECTORS
 
-try:
+with needs_extra("ray", "ray"):
     import pyarrow as pa
     import ray
     import ray.data
-except ImportError:
-    raise MissingExtraError("ray", "ray") from None
 
 
 def protect_dataset(dataset: ray.data.Dataset, guard: Guard, columns: Columns | None = None) -> ray.data.Dataset:
@@ -28,18 +26,7 @@ def protect_dataset(dataset: ray.data.Dataset, guard: Guard, columns: Columns | 
         guard: The veil, its budget, its key and its ledger, by paths that every worker can read.
         columns: Which columns are what; found out where there is no doubt.
     """
-    if len(ray.nodes()) > 1:  # type: ignore[no-untyped-call]
-        require_shared_ledger(guard)
-    sample: Any = dataset.take_batch(SAMPLE, batch_format="pyarrow")
-    protection = (columns or Columns()).make_protection(guard, sample.schema.remove_metadata(), sample)
-    return dataset.map_batches(
-        _Protector,
-        fn_constructor_args=(protection,),
-        batch_format="pyarrow",
-        batch_size=TEXTS if protection.plan.is_text else VECTORS,
-        # An actor keeps the model and the ledger open from batch to batch.
-        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=None),
-    )
+    return _protect(dataset, _plan_protection(dataset, guard, columns))
 
 
 def protect_parquet(
@@ -57,9 +44,33 @@ def protect_parquet(
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
-    protected = protect_dataset(ray.data.read_parquet(str(Path(source).resolve())), guard, columns)
-    target = Path(output).resolve()
-    return write_parts(target, lambda folder: protected.write_parquet(str(folder)), guard, overwrite=overwrite)
+    dataset = ray.data.read_parquet(str(Path(source).resolve()))
+    protection = _plan_protection(dataset, guard, columns)
+    return write_parts(
+        Path(output).resolve(),
+        lambda folder: _protect(dataset, protection).write_parquet(str(folder)),
+        guard,
+        texts=protection.plan.is_text,
+        overwrite=overwrite,
+    )
+
+
+def _plan_protection(dataset: ray.data.Dataset, guard: Guard, columns: Columns | None) -> BatchProtection:
+    if len(ray.nodes()) > 1:  # type: ignore[no-untyped-call]
+        require_shared_ledger(guard)
+    sample: Any = dataset.take_batch(SAMPLE, batch_format="pyarrow")
+    return (columns or Columns()).make_protection(guard, sample.schema.remove_metadata(), sample)
+
+
+def _protect(dataset: ray.data.Dataset, protection: BatchProtection) -> ray.data.Dataset:
+    return dataset.map_batches(
+        _Protector,
+        fn_constructor_args=(protection,),
+        batch_format="pyarrow",
+        batch_size=TEXTS if protection.plan.is_text else VECTORS,
+        # An actor keeps the model and the ledger open from batch to batch.
+        compute=ray.data.ActorPoolStrategy(min_size=1, max_size=None),
+    )
 
 
 class _Protector:

@@ -13,16 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.veil import Guard
 
-try:
+with needs_extra("sentence-transformers", "models"):
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Module
     from sentence_transformers.util import load_dir_path
-except ImportError:
-    raise MissingExtraError("sentence-transformers", "models") from None
 
 VECTORS = "sentence_embedding"
 HARMLESS = ("input_ids", "attention_mask", "token_type_ids", "modality")
@@ -63,7 +61,8 @@ class VeilModule(Module):
         words = self._batch.__dict__.pop("words", None)
         clean = features[VECTORS]
         rows = clean.detach().to("cpu", torch.float32).numpy()
-        protected = self.guard.release.protect_vectors(rows, contents=_digest_tokens(features), words=words)
+        release = self.guard.release_of(words)
+        protected = release.protect_vectors(rows, contents=_digest_tokens(features), words=words)
         moved = torch.from_numpy(protected.astype(np.float32)).to(device=clean.device, dtype=clean.dtype)
         # What else a model has computed, as the vectors of single tokens, is as telling as the sentence's.
         return {**{name: value for name, value in features.items() if name in HARMLESS}, VECTORS: moved}
@@ -72,19 +71,27 @@ class VeilModule(Module):
         """Return a batch of texts as the model may read them; the next call of `forward` is for it.
 
         Args:
-            texts: Documents or queries; what is no text is handed on.
+            texts: Documents or queries.
             queries: Whether they are queries, whose words stay.
+
+        Raises:
+            InvalidInputError: If private words are to be replaced in something that is no text.
         """
-        if queries or self.guard.release.words is None or not all(isinstance(text, str) for text in texts):
-            self._batch.words = None
+        self._batch.words = None
+        if queries or self.guard.release.words is None:
             return texts
+        if other := next((type(text).__name__ for text in texts if not isinstance(text, str)), None):
+            raise InvalidInputError(
+                f"this veil replaces private words, and finds them in plain texts alone: got {other}; join the parts "
+                "of each document into one text"
+            )
         rewritten = self.guard.release.rewrite(list(texts))
         self._batch.words = rewritten.words
         return rewritten.texts
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return what is written beside the veil: the budget, names, and of the key only its fingerprint."""
-        kept = self.guard.settings(without=("veil", "embedder", "key", "noise_ratio", "paper_epsilon"))
+        kept = self.guard.settings(without=("veil", "embedder", "key", "noise_ratio", "paper_epsilon", "signed_by"))
         label = self.guard.release.label()
         return {**kept, "epsilon": label["epsilon"], "key": label.get("key")}
 

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.veil import Guard
 
-try:
+with needs_extra("scikit-learn", "audit"):
     from sklearn.base import BaseEstimator, TransformerMixin
-except ImportError:
-    raise MissingExtraError("scikit-learn", "audit") from None
 
 
 class VeilTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # it has no types

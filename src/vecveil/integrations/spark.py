@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.integrations.engines import Columns, require_shared_ledger, write_parts
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
 from vecveil.veil.protect_file import SAMPLE
 
-try:
+with needs_extra("pyspark", "spark"):
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-except ImportError:
-    raise MissingExtraError("pyspark", "spark") from None
 
 
 def protect_frame(frame: DataFrame, guard: Guard, columns: Columns | None = None) -> DataFrame:
@@ -30,13 +28,7 @@ def protect_frame(frame: DataFrame, guard: Guard, columns: Columns | None = None
         guard: The veil, its budget, its key and its ledger, by paths that every worker can read.
         columns: Which columns are what; found out where there is no doubt.
     """
-    if guard.grid == "float16":
-        raise InvalidInputError("Spark has no numbers of 16 bits: use the grid float32 or int8")
-    if not str(frame.sparkSession.sparkContext.master).startswith("local"):
-        require_shared_ledger(guard)
-    sample = frame.limit(SAMPLE).toArrow()
-    protection = (columns or Columns()).make_protection(guard, to_arrow_schema(frame.schema), sample)
-    return frame.mapInArrow(_Protector(protection), from_arrow_schema(_spark_schema(protection.schema)))
+    return _protect(frame, _plan_protection(frame, guard, columns))
 
 
 def protect_parquet(
@@ -53,21 +45,35 @@ def protect_parquet(
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.appName("vecveil").config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    protected = protect_frame(session.read.parquet(str(Path(source).resolve())), guard, columns)
-    target = Path(output).resolve()
-    return write_parts(target, lambda folder: protected.write.parquet(str(folder)), guard, overwrite=overwrite)
+    frame = session.read.parquet(str(Path(source).resolve()))
+    protection = _plan_protection(frame, guard, columns)
+    return write_parts(
+        Path(output).resolve(),
+        lambda folder: _protect(frame, protection).write.parquet(str(folder)),
+        guard,
+        texts=protection.plan.is_text,
+        overwrite=overwrite,
+    )
 
 
-class _Protector:
-    """Protects batches, as Spark hands them out."""
+def _plan_protection(frame: DataFrame, guard: Guard, columns: Columns | None) -> BatchProtection:
+    if guard.grid == "float16":
+        raise InvalidInputError("Spark has no numbers of 16 bits: use the grid float32 or int8")
+    # Spark Connect has settings, and no context to ask.
+    if not (frame.sparkSession.conf.get("spark.master", "") or "").startswith("local"):
+        require_shared_ledger(guard)
+    sample = frame.limit(SAMPLE).toArrow()
+    return (columns or Columns()).make_protection(guard, to_arrow_schema(frame.schema), sample)
 
-    def __init__(self, protection: BatchProtection) -> None:
-        self._protection = protection
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+def _protect(frame: DataFrame, protection: BatchProtection) -> DataFrame:
+    schema = _spark_schema(protection.schema)
+
+    def protect_batches(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            protected = self._protection(batch)
-            yield protected.cast(_spark_schema(protected.schema))
+            yield protection(batch).cast(schema)
+
+    return frame.mapInArrow(protect_batches, from_arrow_schema(schema))
 
 
 def _spark_schema(schema: Any) -> Any:

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from support.guards import without_words
 from support.veils import unit_vectors
-from vecveil.core.errors import InvalidInputError
+from vecveil.concepts import terms
+from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.files.vectors import to_vector_column
 from vecveil.integrations.engines import LABEL, Columns, require_shared_ledger, write_parts
@@ -66,11 +68,11 @@ def test_parts_appear_when_they_are_whole_and_say_how_they_were_made(
 
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        write_parts(out, stopped, guard, overwrite=False)
+        write_parts(out, stopped, guard, texts=False, overwrite=False)
     assert not out.exists()
-    assert write_parts(out, write, guard, overwrite=False) == ROWS
+    assert write_parts(out, write, guard, texts=False, overwrite=False) == ROWS
     label = json.loads((out / LABEL).read_text())
-    assert label == {**guard.release.label(), "ledger_head": label["ledger_head"]}
+    assert label == {**guard.vector_release.label(), "ledger_head": label["ledger_head"]}
     assert [path.name for path in tmp_path.glob("out*")] == ["out"]
     # Readers of Parquet pass over the label.
     assert pq.read_table(out).num_rows == ROWS
@@ -85,7 +87,43 @@ def test_parts_are_replaced_only_where_asked(guard: Guard, sample: pa.Table, tmp
     out.mkdir()
     (out / "old.parquet").write_text("mine")
     with pytest.raises(InvalidInputError, match="out exists already"):
-        write_parts(out, write, guard, overwrite=False)
+        write_parts(out, write, guard, texts=False, overwrite=False)
     assert [path.name for path in out.iterdir()] == ["old.parquet"]
-    assert write_parts(out, write, guard, overwrite=True) == 7
+    assert write_parts(out, write, guard, texts=False, overwrite=True) == 7
     assert sorted(path.name for path in out.iterdir()) == [LABEL, "new.parquet"]
+
+
+def test_what_is_replaced_stays_until_the_new_parts_are_in_its_place(
+    guard: Guard, sample: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename, failed = Path.rename, []
+
+    def fail_once(path: Path, target: Path) -> Path:
+        if Path(target).name == "out" and not failed:
+            failed.append(path)
+            raise OSError("the power is gone")
+        return rename(path, target)
+
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "old.parquet").write_text("mine")
+    monkeypatch.setattr(Path, "rename", fail_once)
+    with pytest.raises(ArtifactError, match="could not be written"):
+        write_parts(out, lambda folder: _write(folder, sample), guard, texts=False, overwrite=True)
+    assert [path.name for path in out.iterdir()] == ["old.parquet"]
+    assert [path.name for path in tmp_path.glob("*out*")] == ["out"]
+
+
+def test_the_label_says_whether_private_words_were_replaced(guard: Guard, sample: pa.Table, tmp_path: Path) -> None:
+    removing = without_words(guard, terms("ward"))
+    said = []
+    for texts in (True, False):
+        write_parts(tmp_path / "out", lambda folder: _write(folder, sample), removing, texts=texts, overwrite=True)
+        said.append(json.loads((tmp_path / "out" / LABEL).read_text())["words"])
+    assert said[0].startswith("remove, epsilon 0")
+    assert said[1] == "not covered: the vectors came without their texts"
+
+
+def _write(folder: Path, table: pa.Table) -> None:
+    folder.mkdir()
+    pq.write_table(table, folder / "new.parquet")

@@ -24,6 +24,18 @@ def test_a_pipeline_finds_what_was_put_in(guard: Guard) -> None:
     assert found.content == TEXTS[2]
 
 
+@pytest.mark.filterwarnings("ignore:the ledger knows")
+async def test_an_asynchronous_pipeline_gets_the_same(guard: Guard) -> None:
+    documents = [Document(content=text) for text in TEXTS]
+    pipeline = Pipeline()
+    pipeline.add_component("text", VeiledTextEmbedder(guard))
+    pipeline.add_component("documents", VeiledDocumentEmbedder(guard))
+    found = await pipeline.run_async({"text": {"text": TEXTS[1]}, "documents": {"documents": documents}})
+    assert found["text"] == VeiledTextEmbedder(guard).run(TEXTS[1])
+    assert found["documents"] == VeiledDocumentEmbedder(guard).run(documents)
+    assert pipeline.get_component("text").__haystack_supports_async__
+
+
 def test_documents_are_protected_under_their_own_ids_and_stay_as_they_were(guard: Guard) -> None:
     documents = [Document(content=text) for text in TEXTS]
     found = VeiledDocumentEmbedder(guard).run(documents)

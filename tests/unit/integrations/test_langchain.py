@@ -10,7 +10,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
 
-from support.guards import TEXTS
+from support.guards import TEXTS, without_words
+from vecveil.concepts import terms
 from vecveil.core.errors import EmbedderMismatchError
 from vecveil.integrations.langchain import VeiledEmbeddings
 from vecveil.ledger import open_ledger
@@ -18,10 +19,11 @@ from vecveil.veil import Guard
 
 
 class Local(Embeddings):
-    """LangChain's own way to call the veil's model."""
+    """LangChain's own way to call the veil's model, asynchronously too."""
 
     def __init__(self, guard: Guard) -> None:
         self._model = guard.model
+        self.awaited: list[list[str]] = []
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         found: list[list[float]] = self._model.embed(texts).tolist()
@@ -29,6 +31,13 @@ class Local(Embeddings):
 
     def embed_query(self, text: str) -> list[float]:
         return self.embed_documents([text])[0]
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.awaited.append(texts)
+        return self.embed_documents(texts)
+
+    async def aembed_query(self, text: str) -> list[float]:
+        return (await self.aembed_documents([text]))[0]
 
 
 class Contract:
@@ -66,6 +75,21 @@ def test_embeddings_that_are_there_already_are_wrapped(guard: Guard) -> None:
     clean = guard.model.embed(TEXTS[:1])
     assert embeddings.embed_documents(TEXTS[:1]) == guard.protect_embedded(TEXTS[:1], clean).astype(float).tolist()
     assert embeddings.embed_query(TEXTS[0]) == embeddings.embed_documents(TEXTS[:1])[0]
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+async def test_asynchronous_calls_get_the_same_from_a_model_that_is_awaited(guard: Guard, wrapped: bool) -> None:
+    guard = without_words(guard, terms("patient"))
+    inner = Local(guard) if wrapped else None
+    embeddings = VeiledEmbeddings(guard, inner)
+    assert np.allclose(await embeddings.aembed_documents(TEXTS), embeddings.embed_documents(TEXTS), atol=1e-6)
+    assert np.allclose(await embeddings.aembed_query(TEXTS[0]), embeddings.embed_query(TEXTS[0]), atol=1e-6)
+    assert await embeddings.aembed_documents([]) == []
+    clean = VeiledEmbeddings(guard, inner, protect_queries=False)
+    assert np.allclose(await clean.aembed_query(TEXTS[0]), guard.model.embed(TEXTS[:1])[0], atol=1e-6)
+    if inner is not None:
+        # Words of documents are gone before the model reads them, those of queries stay.
+        assert inner.awaited == [["the has a cold", *TEXTS[1:]], TEXTS[:1], TEXTS[:1]]
 
 
 def test_embeddings_of_another_model_are_refused(guard: Guard) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from vecveil.embedders import Embedder
 from vecveil.integrations.llama_index import VeiledEmbedding, VeilNodes
 from vecveil.ledger import open_ledger
 from vecveil.veil import Guard
+from vecveil.veil.release import Release
 
 
 class Local(BaseEmbedding):
@@ -45,6 +47,44 @@ def test_texts_and_queries_are_protected_and_alike(guard: Guard) -> None:
     assert np.abs(np.asarray(rows) - guard.model.embed(TEXTS)).max() > 1e-4
     assert asyncio.run(embedding.aget_query_embedding(TEXTS[1])) == rows[1]
     assert embedding.model_name == "small"
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+async def test_many_texts_are_one_asynchronous_call(
+    guard: Guard, wrapped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedding = VeiledEmbedding(guard, Local(guard) if wrapped else None, embed_batch_size=64)
+    released, protect = [], Release.protect_vectors
+
+    def count(release: Release, vectors: np.ndarray, **settings: object) -> np.ndarray:
+        released.append(len(vectors))
+        return protect(release, vectors, **settings)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Release, "protect_vectors", count)
+    texts = [f"note {number}" for number in range(64)]
+    rows = await embedding.aget_text_embedding_batch(texts)
+    assert released == [64]
+    assert np.allclose(rows, embedding.get_text_embedding_batch(texts), atol=1e-6)
+    assert np.allclose(await embedding.aget_query_embedding("note 1"), rows[1], atol=1e-6)
+
+
+def test_what_was_written_down_is_read_again(guard: Guard) -> None:
+    embedding = VeiledEmbedding(guard, embed_batch_size=7)
+    again = VeiledEmbedding.from_dict(embedding.to_dict())
+    assert again.embed_batch_size == 7
+    assert again.get_query_embedding(TEXTS[0]) == embedding.get_query_embedding(TEXTS[0])
+    assert VeiledEmbedding.from_json(embedding.to_json()).guard_id == embedding.guard_id
+    nodes = VeilNodes(guard)
+    assert VeilNodes.from_dict(nodes.to_dict()).guard_id == nodes.guard_id
+    assert secret_of(guard) not in str(embedding.to_dict()) + str(nodes.to_dict())
+
+
+def test_a_guard_of_open_objects_is_named_again(guard: Guard) -> None:
+    opened = replace(guard, veil=guard.opened_veil)
+    for step in (VeiledEmbedding(opened), VeilNodes(opened)):
+        with pytest.raises(InvalidInputError, match="name it with guard="):
+            type(step).from_dict(step.to_dict())
+        assert type(step).from_dict(step.to_dict(), guard=opened).guard_id == step.guard_id
 
 
 def test_nothing_secret_is_in_what_is_logged(guard: Guard) -> None:

@@ -8,9 +8,10 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from support.embedders import WordEmbedder
-from support.guards import TEXTS, named_guard, secret_of
+from support.guards import TEXTS, named_guard, secret_of, without_words
 from support.tiny_model import write_tiny_model
 from support.veils import made_veil
+from vecveil.concepts import terms
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
 from vecveil.integrations.sentence_transformers import KEY_VARIABLE, VeilModule, load_veiled, veil_model
 from vecveil.ledger import open_ledger
@@ -57,6 +58,26 @@ def test_training_sees_clean_vectors(model: SentenceTransformer, guard: Guard) -
     clean = {"sentence_embedding": model.encode(TEXTS, convert_to_tensor=True)}
     assert module.train()(clean) is clean
     assert not torch.equal(module.eval()(dict(clean))["sentence_embedding"], clean["sentence_embedding"])
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        [{"text": "the ward is full"}],
+        [("the ward is full", "a note")],
+        [["the ward is full", "a note"]],
+        ["the ward is full", {"text": "a note"}],
+    ],
+    ids=["dict", "pair", "list", "mixed"],
+)
+def test_what_is_no_text_is_refused_where_words_are_replaced(guard: Guard, batch: list[object]) -> None:
+    protected = veil_model(without_words(guard, terms("ward")))
+    with pytest.raises(InvalidInputError, match=r"plain texts alone: got (dict|tuple|list)"):
+        protected.encode(batch)
+    # The words of queries stay by design, in whatever form they come.
+    assert protected.encode_query(batch).shape == (len(batch), 16)
+    removed = protected.encode(["the ward is full"])
+    assert np.array_equal(removed, protected.encode(["the is full"]))
 
 
 def test_a_saved_model_is_one_folder_without_the_key(
