@@ -159,6 +159,21 @@ def test_a_kill_under_load_loses_no_record_of_a_vector_that_was_returned(
         assert ledger.problems() == []
 
 
+def test_a_warning_is_a_line_of_the_log(veil: Path, server: EmbeddingServer, environment: dict[str, str]) -> None:
+    def same(answer: dict[str, object]) -> dict[str, object]:
+        return {**answer, "data": [{"index": 0, "embedding": [1.0] + [0.0] * 7}]}
+
+    server.change = same  # type: ignore[assignment]
+    with running_gateway(veil, "--upstream", server.base_url, environment=environment) as (address, process):
+        for text in TEXTS:
+            _openai(address).embeddings.create(input=text, model=MODEL)
+        process.send_signal(signal.SIGTERM)
+        said = finished(process).err
+    lines = said[said.index('{"time"') :].splitlines()
+    assert len(log_lines(said)) == len(lines)
+    assert any("the ledger knows 1 of these vectors" in line["event"] for line in log_lines(said))
+
+
 def test_requests_in_work_are_finished_before_it_stops(
     veil: Path, environment: dict[str, str], server: EmbeddingServer
 ) -> None:

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
@@ -43,10 +44,14 @@ def gateway(guard: Guard) -> Iterator[TestClient]:
             yield client
 
 
+def _ask(gateway: TestClient, texts: list[str], *, client: str, side: str = "document") -> httpx.Response:
+    asked = {"input": texts, "model": f"{MODEL}:{side}", "encoding_format": "base64"}
+    return gateway.post("/v1/embeddings", json=asked, headers={"Authorization": f"Bearer {client}"})
+
+
 def _embed(gateway: TestClient, texts: list[str], *, client: str, side: str = "document") -> list[str]:
     """Return the bytes of each vector, as base64."""
-    asked = {"input": texts, "model": f"{MODEL}:{side}", "encoding_format": "base64"}
-    answer = gateway.post("/v1/embeddings", json=asked, headers={"Authorization": f"Bearer {client}"})
+    answer = _ask(gateway, texts, client=client, side=side)
     assert answer.status_code == 200, answer.text
     return [entry["embedding"] for entry in answer.json()["data"]]
 
@@ -83,6 +88,40 @@ def test_a_client_gets_its_own_vectors_again(gateway: TestClient, guard: Guard, 
     with open_ledger(str(guard.ledger)) as ledger:
         spent = ledger.spent([entry.record for entry in ledger.releases()])
     assert max(spent) == pytest.approx(guard.release.charge("0" * 32).cost)
+
+
+@pytest.fixture
+def limit(guard: Guard) -> None:
+    """A limit that lets each text out once."""
+    cost = guard.release.charge("0" * 32).cost
+    assert cost is not None
+    with open_ledger(str(guard.ledger)) as ledger:
+        ledger.set_limit(1.5 * cost)
+
+
+@pytest.mark.usefixtures("limit")
+def test_a_refusal_tells_nothing_of_what_another_client_was_given(gateway: TestClient) -> None:
+    assert _ask(gateway, RECORDS, client="hospital").status_code == 200
+    for texts in (RECORDS, RECORDS[:1], GUESSES[-1:]):
+        assert _ask(gateway, texts, client="intruder").status_code == 200
+    # A client's own limit holds, over documents and queries.
+    assert _ask(gateway, RECORDS[:1], client="hospital", side="query").status_code == 403
+
+
+@pytest.mark.usefixtures("limit")
+def test_clients_may_share_a_collection_and_its_limits(guard: Guard) -> None:
+    known = {hash_key(name): Client(name=name, key=hash_key(name), collection="all") for name in NAMES}
+    with EmbeddingServer().running() as server:
+        app = create_app(Gateway.for_clients(Clients(known), guard, Settings(upstream=server.base_url)))
+        with TestClient(app, base_url="http://127.0.0.1") as shared:
+            assert _ask(shared, RECORDS[:1], client="hospital").status_code == 200
+            assert _ask(shared, RECORDS[:1], client="intruder").status_code == 403
+
+
+@pytest.mark.filterwarnings("error:the ledger knows")
+def test_no_warning_tells_that_two_clients_sent_the_same(gateway: TestClient) -> None:
+    for client in NAMES:
+        assert _ask(gateway, RECORDS, client=client).status_code == 200
 
 
 def _decode(vectors: list[str]) -> np.ndarray:

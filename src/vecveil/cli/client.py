@@ -36,6 +36,7 @@ def client() -> None:
     help="Queries.",
 )
 @click.option("--texts-per-minute", type=float, metavar="N", help="Texts it may send.  [default: the gateway's limit]")
+@click.option("--collection", metavar="NAME", help="What its limits are kept for in the ledger.  [default: its name]")
 def new_client(*, clients_file: Path, name: str, veil: Path | None, **settings: Any) -> None:
     """Add client NAME to FILE and print its bearer key, once: only a hash of it is kept."""
     from vecveil.service.clients import add_client

@@ -18,10 +18,15 @@ from vecveil.cli.options import (
     ledger_options,
     signed_option,
 )
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
+from vecveil.veil.budget import SCALES
 
 if TYPE_CHECKING:
     from vecveil.veil import Veil
+
+
+def _to_bytes(_context: click.Context, _option: click.Parameter, mebibytes: int) -> int:
+    return mebibytes * 2**20
 
 
 @click.command(short_help="Serve protected embeddings by OpenAI's API.")
@@ -48,26 +53,44 @@ if TYPE_CHECKING:
 @ledger_options
 @signed_option
 @concept_option
-@click.option("--max-body", default=32, show_default=True, type=click.IntRange(min=1), help="Longest request, in MiB.")
+@click.option(
+    "--max-body",
+    "body_bytes",
+    default=32,
+    show_default=True,
+    type=click.IntRange(min=1),
+    callback=_to_bytes,
+    help="Longest request, in MiB.",
+)
 @click.option(
     "--max-held",
+    "held_bytes",
+    callback=_to_bytes,
     default=256,
     show_default=True,
     type=click.IntRange(min=1),
     help="Requests that are worked on at the same time, in MiB; a client may take half.",
 )
 @click.option(
-    "--max-text", default=100_000, show_default=True, type=click.IntRange(min=1), help="Longest text, in characters."
+    "--max-text",
+    "text_characters",
+    default=100_000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Longest text, in characters.",
 )
 @click.option(
     "--texts-per-minute",
     default=10_000.0,
     show_default=True,
     metavar="N",
-    help="Texts that a client may send, where it has no limit of its own.",
+    help="Texts that a client may send, where it has no limit of its own; a long one counts once for each 4,000 "
+    "characters.",
 )
 @click.option("--metrics-clients", is_flag=True, help="Name clients in /metrics, and ask for a bearer key there.")
-@click.option("--tokens", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by.")
+@click.option(
+    "--tokens", "encoding", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by."
+)
 @embedder_option
 def serve(
     *,
@@ -77,23 +100,13 @@ def serve(
     host: str,
     port: int,
     clients_file: Path | None,
-    upstream: str | None,
-    upstream_model: str | None,
-    upstream_key_env: str,
-    timeout: float,
     key_file: Path | None,
     fresh_noise: bool,
     grid: str,
     ledger: str | None,
     no_ledger: bool,
-    max_body: int,
-    max_held: int,
-    max_text: int,
-    texts_per_minute: float,
-    metrics_clients: bool,
-    tokens: str,
     embedder: str | None,
-    **budget: Any,
+    **options: Any,
 ) -> None:
     """Serve vectors protected with VEIL by OpenAI's embeddings API: /v1/embeddings, /v1/models, /health, /metrics.
 
@@ -104,17 +117,16 @@ def serve(
     What it says at the start is followed by logs: lines of JSON on stderr, without texts, vectors or keys. SIGTERM and
     Ctrl-C let requests in work finish.
     """
-    try:
+    with needs_extra("fastapi", "serve"):
         from vecveil.service.clients import Clients, read_clients
         from vecveil.service.gateway import Gateway, Settings
         from vecveil.service.server import require_guarded
         from vecveil.service.server import serve as run
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "fastapi", "serve") from None
     from vecveil.veil import Guard, Veil
 
     if fresh_noise and key_file is not None:
         raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
+    budget = {name: options.pop(name) for name in SCALES}
     clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
     require_guarded(clients, host)
     veil = Veil.load(veil_folder, signed_by=signed_by)
@@ -126,24 +138,14 @@ def serve(
         grid=grid,
         concept=concept_file,
         embedder=embedder,
+        signed_by=signed_by,
     )
-    settings = Settings(
-        upstream=upstream,
-        upstream_model=upstream_model,
-        upstream_key_env=upstream_key_env,
-        timeout=timeout,
-        encoding=tokens,
-        body_bytes=max_body * 2**20,
-        held_bytes=max_held * 2**20,
-        text_characters=max_text,
-        texts_per_minute=texts_per_minute,
-        metrics_clients=metrics_clients,
-    )
+    gateway = Gateway.for_clients(clients, guard, Settings(**options))
     for line in budget_lines(veil.guarantee(grid=grid, **budget)):
         click.echo(line, err=True)
     if clients.open:
         click.echo("Warning: no bearer keys are set: every program on this machine may ask", err=True)
-    run(Gateway.for_clients(clients, guard, settings), host=host, port=port)
+    run(gateway, host=host, port=port)
 
 
 def _own_key(veil: Veil) -> Path:

@@ -17,15 +17,7 @@ from starlette.exceptions import HTTPException
 from vecveil.service.gateway import Gateway
 from vecveil.service.handler import ClientHandler
 from vecveil.service.limits import BodyLimit
-from vecveil.service.messages import (
-    EmbeddingList,
-    EmbeddingRequest,
-    Model,
-    ModelList,
-    RefusedError,
-    document_errors,
-    read_request,
-)
+from vecveil.service.messages import EmbeddingRequest, RefusedError, describe_model, read_request
 from vecveil.service.request_log import LOGGER, Metrics, RequestLog
 
 LARGE_BODY = 2**18
@@ -55,6 +47,11 @@ async def require_local_names(request: Request) -> None:
         if not is_local(name or ""):
             message = "without bearer keys only requests to localhost are answered, and none of web pages elsewhere"
             raise RefusedError(403, message, code="host_not_allowed")
+
+
+def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return what the schema says of refusals with these statuses."""
+    return {status: {"description": "Refused, in OpenAI's form."} for status in statuses}
 
 
 def create_app(gateway: Gateway) -> FastAPI:
@@ -101,8 +98,7 @@ def create_app(gateway: Gateway) -> FastAPI:
 
     @app.post(
         "/v1/embeddings",
-        response_model=EmbeddingList,
-        responses=document_errors(400, 401, 403, 404, 408, 413, 429, 502, 503, 504),
+        responses=document_errors(400, 401, 403, 404, 408, 409, 413, 429, 502, 503, 504),
         openapi_extra={"requestBody": REQUEST, **BEARER},
     )
     async def embeddings(request: Request) -> Response:
@@ -119,15 +115,15 @@ def create_app(gateway: Gateway) -> FastAPI:
         return Response(answer, media_type=JSON)
 
     @app.get("/v1/models", responses=document_errors(401), openapi_extra=BEARER)
-    async def models(request: Request) -> ModelList:
+    async def models(request: Request) -> dict[str, Any]:
         """Return the models that can be asked for."""
-        return ModelList(data=[Model(id=name) for name in find_handler(request).sides])
+        return {"object": "list", "data": [describe_model(name) for name in find_handler(request).sides]}
 
     @app.get("/v1/models/{name:path}", responses=document_errors(401, 404), openapi_extra=BEARER)
-    async def one_model(name: str, request: Request) -> Model:
+    async def one_model(name: str, request: Request) -> dict[str, Any]:
         """Return one of them."""
         find_handler(request).side(name)
-        return Model(id=name)
+        return describe_model(name)
 
     @app.get("/health")
     async def health() -> dict[str, str]:

@@ -39,7 +39,10 @@ class Client:
         query_epsilon: Literal budget for queries; that of documents where this and the next two are None.
         query_noise_ratio: The same as a noise ratio.
         query_paper_epsilon: The same on the axis of the paper's tables.
-        texts_per_minute: Texts that it may send in a minute; None for the gateway's own limit.
+        texts_per_minute: Texts that it may send in a minute, long ones counted as several; None for the gateway's own
+            limit.
+        collection: What its texts and their limits belong to in the ledger; None for a collection of its own name.
+            Clients that share one share its limits, and a refusal tells each what the others were given.
     """
 
     name: str
@@ -55,13 +58,14 @@ class Client:
     query_noise_ratio: float | None = None
     query_paper_epsilon: float | None = None
     texts_per_minute: float | None = None
+    collection: str | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             raise InvalidInputError("a client must have a name, got ''")
         for entry in fields(self):
             value = getattr(self, entry.name)
-            is_text = entry.name in {"name", "key", "veil", "embedder", "documents", "queries"}
+            is_text = entry.name in {"name", "key", "veil", "embedder", "documents", "queries", "collection"}
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, str if is_text else float | int):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,18 +11,25 @@ from vecveil.core.checks import at_least, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.embedders.openai import from_spec
+from vecveil.ledger import new_run
 from vecveil.service.clients import Client, Clients
 from vecveil.service.handler import ClientHandler
 from vecveil.service.limits import TextRate
 from vecveil.service.messages import LONGEST_TEXT, RefusedError
 from vecveil.service.release_queue import ReleaseQueue
 from vecveil.service.remote import RemoteUpstream
+from vecveil.service.turns import ClientTurns
 from vecveil.service.upstream import LocalUpstream, TokenReader, Upstream
 from vecveil.veil import Guard, Veil
+from vecveil.veil.ledger_run import LedgerRun
 from vecveil.veil.noise import KeyedNoise
+from vecveil.veil.release import Release
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_SPEC = "openai:"
+
+REWRITTEN_CHARACTERS = 20_000
+"""Most of a request in which private words are replaced before it is another client's turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,15 +101,17 @@ class Gateway:
         # Opened now, and once for all: whoever has a broken ledger should hear of it before the first request.
         ledger = "none" if guard.release.ledger is None else guard.release.ledger.open().ledger
         guard = replace(guard, veil=guard.opened_veil, ledger=ledger)
+        tokens = TokenReader(settings.encoding, longest_text=settings.text_characters)
+        rewriting = ClientTurns("words", characters=REWRITTEN_CHARACTERS)
         upstreams: dict[tuple[str, str | None], Upstream] = {}
         handlers = {}
         for client in clients.known.values():
             own = _client_guard(guard, client)
-            documents = ReleaseQueue(_with_own_key(own, client, "documents"))
+            documents = ReleaseQueue(_client_release(own, client, "documents"))
             budget = client.query_epsilon, client.query_noise_ratio, client.query_paper_epsilon
-            queries = ReleaseQueue(_with_own_key(_at_budget(own, *budget), client, "queries"))
-            model = documents.guard.opened_veil.fingerprint
-            if (words := documents.guard.release.words) is not None and words.concept is None:
+            queries = ReleaseQueue(_client_release(_at_budget(own, *budget), client, "queries"))
+            model = own.opened_veil.fingerprint
+            if (words := own.release.words) is not None and words.concept is None:
                 raise InvalidInputError(
                     f"the veil of client {client.name!r} replaces private words and does not tell which: name the "
                     "concept with --concept, or learn the veil so that it keeps it"
@@ -112,10 +121,10 @@ class Gateway:
                     f"--upstream-model {settings.upstream_model!r} is one model, and the veil of client "
                     f"{client.name!r} is for another than the gateway's: run a gateway for each"
                 )
-            address = _address(documents.guard, settings)
+            address = _address(own, settings)
             place = model.digest(), address
             if place not in upstreams:
-                upstreams[place] = _open_upstream(documents.guard, address, settings)
+                upstreams[place] = _open_upstream(own, address, tokens, settings)
             handlers[client.name] = ClientHandler(
                 client=client,
                 model=model.model,
@@ -123,7 +132,8 @@ class Gateway:
                 upstream=upstreams[place],
                 documents=documents,
                 queries=queries,
-                tokens=TokenReader(settings.encoding, longest_text=settings.text_characters),
+                tokens=tokens,
+                rewriting=rewriting,
                 rate=TextRate(per_minute=client.texts_per_minute or settings.texts_per_minute),
             )
         return cls(clients=clients, handlers=handlers, settings=settings)
@@ -145,13 +155,13 @@ class Gateway:
             await handler.documents.close()
             await handler.queries.close()
             await handler.upstream.close()
+            handler.rewriting.close()
 
 
 def _client_guard(guard: Guard, client: Client) -> Guard:
     if client.veil is not None:
-        veil = Veil.load(client.veil)
-        guard = replace(guard, veil=veil, epsilon=None, noise_ratio=None, paper_epsilon=None)
-        guard = replace(guard, embedder=client.embedder)
+        veil = Veil.load(client.veil, signed_by=guard.signed_by)
+        guard = replace(guard, veil=veil, embedder=client.embedder, epsilon=None, noise_ratio=None, paper_epsilon=None)
     return _at_budget(guard, client.epsilon, client.noise_ratio, client.paper_epsilon)
 
 
@@ -161,12 +171,34 @@ def _at_budget(guard: Guard, epsilon: float | None, noise_ratio: float | None, p
     return replace(guard, epsilon=epsilon, noise_ratio=noise_ratio, paper_epsilon=paper_epsilon)
 
 
-def _with_own_key(guard: Guard, client: Client, side: Literal["documents", "queries"]) -> Guard:
-    """Return a guard whose noise is that of one client and side; what others get can't be tested against it."""
+class ClientRun(LedgerRun):
+    """The releases to one client: what others were given costs it nothing, or a refusal would tell it of that."""
+
+    def spend(
+        self,
+        ids: Sequence[bytes],
+        tokens: Sequence[bytes] | None,
+        vectors: Sequence[bytes] | None = None,
+        words: Sequence[int] | None = None,
+    ) -> None:
+        """Put releases on record; vectors, which a ledger counts over all collections otherwise, are its own too."""
+        super().spend(ids, tokens, vectors and [self._scope + one for one in vectors], words)
+
+
+def _client_release(guard: Guard, client: Client, side: Literal["documents", "queries"]) -> Release:
+    """Return a release with the noise of one client and side, and with the client's own records.
+
+    What others get can't be tested against it.
+    """
     noise = guard.release.noise
-    if not isinstance(noise, KeyedNoise):
-        return guard
-    return replace(guard, key=Key(noise.key.derive(b"vecveil client", f"{client.name}\0{side}".encode())))
+    if isinstance(noise, KeyedNoise):
+        guard = replace(guard, key=Key(noise.key.derive(b"vecveil client", f"{client.name}\0{side}".encode())))
+    release = guard.release if side == "documents" else guard.vector_release
+    if release.ledger is None:
+        return release
+    collection = client.name if client.collection is None else client.collection
+    run = ClientRun(release.ledger.open().ledger, release.charge(new_run()), collection=collection)
+    return replace(release, ledger=run)
 
 
 def _address(guard: Guard, settings: Settings) -> str | None:
@@ -181,9 +213,9 @@ def _address(guard: Guard, settings: Settings) -> str | None:
     return named or os.environ.get("OPENAI_BASE_URL") or OPENAI
 
 
-def _open_upstream(guard: Guard, address: str | None, settings: Settings) -> Upstream:
+def _open_upstream(guard: Guard, address: str | None, tokens: TokenReader, settings: Settings) -> Upstream:
     if address is None:
-        return LocalUpstream(guard.model, TokenReader(settings.encoding, longest_text=settings.text_characters))
+        return LocalUpstream(guard.model, tokens)
     return RemoteUpstream(
         url=address,
         model=settings.upstream_model or guard.opened_veil.fingerprint.model,

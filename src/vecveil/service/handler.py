@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from vecveil.core.errors import ConceptTimeoutError
+from vecveil.core.errors import ConceptTimeoutError, VecveilError
 from vecveil.service.clients import Client, Treatment
 from vecveil.service.limits import TextRate
 from vecveil.service.messages import EmbeddingRequest, RefusedError, invalid, write_answer
 from vecveil.service.release_queue import ReleaseQueue
+from vecveil.service.turns import ClientTurns, count_characters
 from vecveil.service.upstream import TokenReader, Upstream, digest_inputs
 from vecveil.veil.words import RewrittenTexts
+
+TEXT_CHARACTERS = 4_000
+"""A longer text counts as several by the limit of texts a minute."""
 
 MOST_AT_ONCE = 65_536
 """Numbers of an answer that is written on the event loop; larger ones are written on another thread."""
@@ -42,6 +47,7 @@ class ClientHandler:
         documents: Protects documents.
         queries: Protects queries.
         tokens: Turns arrays of tokens into texts, where private words must be found in them.
+        rewriting: Where clients take turns to have their private words replaced.
         rate: Counts what the client sends.
     """
 
@@ -52,6 +58,7 @@ class ClientHandler:
     documents: ReleaseQueue
     queries: ReleaseQueue
     tokens: TokenReader
+    rewriting: ClientTurns
     rate: TextRate
 
     @cached_property
@@ -86,11 +93,13 @@ class ClientHandler:
         if request.dimensions not in {None, self.dimensions}:
             why = "a veil is for whole vectors, and noise is added to those"
             raise invalid("dimensions", f"dimensions must be {self.dimensions}: {why}")
-        self.rate.spend(len(request.inputs))
-        if side.queue is self.documents and side.treatment == "protect" and side.queue.guard.release.words is not None:
-            rewritten = await asyncio.to_thread(self._rewrite, request.inputs)
-            clean = await self.upstream.embed(rewritten.texts, client=self.client.name)
-            clean = replace(clean, contents=digest_inputs(request.inputs), words=rewritten.words)
+        self.rate.spend(sum(math.ceil(count_characters(one) / TEXT_CHARACTERS) for one in request.inputs))
+        if side.queue is self.documents and side.treatment == "protect" and side.queue.release.words is not None:
+            parts = await self.rewriting.run(self._rewrite, request.inputs, client=self.client.name)
+            texts = [text for part in parts for text in part.texts]
+            clean = await self.upstream.embed(texts, client=self.client.name)
+            words = [count for part in parts for count in part.words]
+            clean = replace(clean, contents=digest_inputs(request.inputs), words=words)
         else:
             clean = await self.upstream.embed(request.inputs, client=self.client.name)
         rows: NDArray[Any] = clean.vectors if side.treatment == "clean" else await side.queue.protect(clean)
@@ -101,7 +110,11 @@ class ClientHandler:
         """Return documents as the model may read them."""
         texts = [one if isinstance(one, str) else self.tokens.decode(one) for one in inputs]
         try:
-            return self.documents.guard.release.rewrite(texts)
+            return self.documents.release.rewrite(texts)
         except ConceptTimeoutError:
             # The message holds a pattern.
             raise RefusedError(400, "private words could not be looked for in time", param="input") from None
+        except VecveilError:
+            # The message may tell of the concept.
+            message = "the veil can't replace the private words of the input; its owner can tell why"
+            raise RefusedError(400, message, param="input", code="words_not_replaced") from None

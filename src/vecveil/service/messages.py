@@ -152,61 +152,6 @@ def write_answer(rows: NDArray[Any], *, model: str, encoding: str | None, tokens
     )
 
 
-class ErrorFacts(BaseModel):
-    """Facts of a refusal."""
-
-    message: str
-    type: str
-    param: str | None
-    code: str | None
-
-
-class Error(BaseModel):
-    """A refusal in OpenAI's form."""
-
-    error: ErrorFacts
-
-
-class Embedding(BaseModel):
-    """A protected vector."""
-
-    object: str
-    index: int
-    embedding: list[float] | str
-
-
-class Usage(BaseModel):
-    """How much the model read."""
-
-    prompt_tokens: int
-    total_tokens: int
-
-
-class EmbeddingList(BaseModel):
-    """Protected vectors, in the order of the inputs."""
-
-    object: str
-    data: list[Embedding]
-    model: str
-    usage: Usage
-
-
-class Model(BaseModel):
-    """A model that can be asked for."""
-
-    id: str
-    object: str = "model"
-    created: int = 0
-    owned_by: str = "vecveil"
-
-
-class ModelList(BaseModel):
-    """All models that can be asked for."""
-
-    object: str = "list"
-    data: list[Model]
-
-
-def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return how the OpenAPI page documents refusals with these statuses."""
-    return {status: {"model": Error} for status in statuses}
+def describe_model(name: str) -> dict[str, Any]:
+    """Return what a client is told of a model that it can ask for."""
+    return {"id": name, "object": "model", "created": 0, "owned_by": "vecveil"}

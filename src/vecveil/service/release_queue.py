@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.errors import ArtifactError, BudgetExceededError, EmbedderMismatchError, InvalidInputError
+from vecveil.core.errors import ArtifactError, BudgetExceededError, EmbedderMismatchError, VecveilError
 from vecveil.service.messages import RefusedError
 from vecveil.service.upstream import CleanVectors
-from vecveil.veil import Guard
+from vecveil.veil.release import Release
 
 MOST_ROWS = 8192
 """Rows that are released together."""
@@ -32,11 +32,11 @@ class ReleaseQueue:
     A vector is handed out only after its release is on record.
 
     Args:
-        guard: The veil, its budget, its key and its ledger.
+        release: The veil at its budget, with its key and its ledger.
     """
 
-    def __init__(self, guard: Guard) -> None:
-        self.guard = guard
+    def __init__(self, release: Release) -> None:
+        self.release = release
         self._waiting: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._closed = False
         self._worker: asyncio.Task[None] | None = None
@@ -46,7 +46,8 @@ class ReleaseQueue:
         """Return protected copies of vectors.
 
         Raises:
-            RefusedError: If a record has no budget left, the vectors are not the veil's model's, or the ledger fails.
+            RefusedError: If a record has no budget left, the vectors are not the veil's model's, the ledger fails, or
+                its owner's rules refuse the release.
         """
         if self._closed:
             raise RefusedError(503, "the gateway is being stopped", code="stopping")
@@ -90,9 +91,9 @@ class ReleaseQueue:
         contents = [content for job in jobs for content in job.clean.contents]
         words = [count for job in jobs for count in job.clean.words or [0] * len(job.clean.vectors)]
         try:
-            rows = self.guard.release.protect_vectors(np.concatenate(vectors), contents=contents, words=words)
+            rows = self.release.protect_vectors(np.concatenate(vectors), contents=contents, words=words)
         except Exception as error:  # noqa: BLE001  # each request that waits gets it
-            if len(jobs) > 1 and isinstance(error, BudgetExceededError | EmbedderMismatchError | InvalidInputError):
+            if len(jobs) > 1 and isinstance(error, VecveilError) and not isinstance(error, ArtifactError):
                 # One request at fault must not fail the others: each by itself then. A broken ledger fails for all.
                 return [outcome for job in jobs for outcome in self._release([job])]
             return [_explain(error)] * len(jobs)
@@ -113,4 +114,8 @@ def _explain(error: Exception) -> Exception:
     # The ledger is the only file that a release touches.
     if isinstance(error, ArtifactError):
         return RefusedError(503, "the release could not be recorded, so nothing was released", code="ledger_error")
+    if isinstance(error, VecveilError):
+        # The message may name the ledger's place.
+        message = "the ledger does not take these inputs as they are, so nothing was released"
+        return RefusedError(409, message, param="input", code="release_refused")
     return error

@@ -26,7 +26,6 @@ STOP_SECONDS = 10
 KEEP_ALIVE = 75
 """Seconds that an idle connection is kept: longer than clients keep theirs, or one asks just as it is closed."""
 
-
 HEADER_SECONDS = 10.0
 """Time that the header of a request may take to arrive, counted from the connection or from its first byte."""
 
@@ -178,8 +177,9 @@ def serve(gateway: Gateway, *, host: str, port: int) -> None:
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(JsonLines())
     LOGGER.setLevel(logging.INFO)
-    # What uvicorn warns of gets the same form: without tracebacks, which may hold a text.
-    for logger in (LOGGER, logging.getLogger("uvicorn")):
+    # What uvicorn, the ledger and others warn of gets the same form: without tracebacks, which may hold a text.
+    logging.captureWarnings(capture=True)
+    for logger in (LOGGER, logging.getLogger("uvicorn"), logging.getLogger("py.warnings")):
         logger.addHandler(lines)
         logger.propagate = False
     _raise_file_limit()

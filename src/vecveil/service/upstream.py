@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +15,14 @@ from vecveil.core.digests import json_digest, text_digest
 from vecveil.core.errors import VecveilError
 from vecveil.embedders import Embedder
 from vecveil.service.messages import LONGEST_TEXT, RefusedError, check_text, invalid
+from vecveil.service.turns import ClientTurns
 from vecveil.veil.embedding import embed_texts
 
 TABLE_SECONDS = 20.0
 """Time to wait for the table of an encoding, which is fetched from the network once."""
 
-PART_TEXTS, PART_CHARACTERS, TOKEN_CHARACTERS = 64, 200_000, 16
-"""Most of a request that a model reads before it is another client's turn, and what a token counts as."""
+PART_CHARACTERS = 200_000
+"""Most of a request that a model reads before it is another client's turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,18 +63,6 @@ def digest_inputs(inputs: list[str] | list[list[int]]) -> list[bytes]:
     return [text_digest(one) if isinstance(one, str) else bytes.fromhex(json_digest({"tokens": one})) for one in inputs]
 
 
-def split_inputs(inputs: list[str] | list[list[int]]) -> Iterator[slice]:
-    """Yield the parts of some inputs that a model reads at once."""
-    start = size = 0
-    for place, one in enumerate(inputs):
-        length = len(one) * (1 if isinstance(one, str) else TOKEN_CHARACTERS)
-        if place > start and (place - start == PART_TEXTS or size + length > PART_CHARACTERS):
-            yield slice(start, place)
-            start, size = place, 0
-        size += length
-    yield slice(start, len(inputs))
-
-
 class LocalUpstream:
     """Embeds texts with a model that is loaded here, a part of a request at a time, for one client after the other.
 
@@ -87,17 +74,11 @@ class LocalUpstream:
     def __init__(self, model: Embedder, tokens: TokenReader) -> None:
         self._model, self._tokens = model, tokens
         # Models use all cores by themselves, and are not made to be called by two threads at once.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="model")
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns = ClientTurns("model", characters=PART_CHARACTERS)
 
     async def embed(self, inputs: list[str] | list[list[int]], *, client: str = "") -> CleanVectors:
         """Return the vectors of texts, or of arrays of tokens that are turned into texts first."""
-        loop = asyncio.get_running_loop()
-        parts = []
-        for part in split_inputs(inputs):
-            # One part of each client waits for the thread, which takes them in the order in which they came.
-            async with self._turns[client]:
-                parts.append(await loop.run_in_executor(self._thread, self._embed, inputs[part]))
+        parts = await self._turns.run(self._embed, inputs, client=client)
         return CleanVectors(
             vectors=np.concatenate([part.vectors for part in parts]),
             contents=[content for part in parts for content in part.contents],
@@ -106,7 +87,7 @@ class LocalUpstream:
 
     async def close(self) -> None:
         """Let the thread end."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._turns.close()
 
     def _embed(self, inputs: list[str] | list[list[int]]) -> CleanVectors:
         texts = [one if isinstance(one, str) else self._tokens.decode(one) for one in inputs]
@@ -114,7 +95,7 @@ class LocalUpstream:
             vectors = embed_texts(self._model, texts)
         except VecveilError:
             # The message may hold parts of a text.
-            raise RefusedError(500, "the model could not embed the input", code="model_error") from None
+            raise RefusedError(502, "the model could not embed the input", code="model_error") from None
         return CleanVectors(vectors=vectors, contents=digest_inputs(texts), tokens=self._count_tokens(texts))
 
     def _count_tokens(self, texts: list[str]) -> int:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,22 @@ from fastapi.testclient import TestClient
 
 from support.embedding_server import EmbeddingServer
 from support.gateways import MODEL, gateway_veil
+from support.guards import without_words
 from support.veils import PRIVATE_WORD
-from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.concepts import terms
+from vecveil.core.errors import ArtifactError, ConceptTimeoutError, InvalidInputError, MissingExtraError
 from vecveil.core.key import Key
 from vecveil.ledger import open_ledger
 from vecveil.service.app import create_app, is_local
 from vecveil.service.clients import Client, Clients, hash_key
 from vecveil.service.gateway import Gateway, Settings
 from vecveil.service.limits import BodyLimit
+from vecveil.substitutions import build_substitution
 from vecveil.veil import Guard
 from vecveil.veil.ledger_run import LedgerRun
 from vecveil.veil.release import Release
 
+SAME = [1.0, *[0.0] * 7]
 TEXT = f"she has {PRIVATE_WORD}"
 
 
@@ -207,20 +212,61 @@ def test_a_ledger_that_fails_releases_nothing(client: TestClient, monkeypatch: p
     assert_refused(_embed(client), 503, "ledger_error")
 
 
-def test_a_release_that_fails_for_another_reason_is_not_blamed_on_the_ledger(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_vector_under_another_name_is_a_conflict_where_the_ledger_refuses_that(
+    guard: Guard, server: EmbeddingServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.change = lambda answer: {**answer, "data": [{**one, "embedding": SAME} for one in answer["data"]]}
+    with open_ledger(str(guard.ledger)) as ledger:
+        ledger.set_renamed("refuse")
+    caplog.set_level("INFO", "vecveil.gateway")
+    with _asked(guard, server) as client:
+        assert _embed(client, "a").status_code == 200
+        assert_refused(answer := _embed(client, TEXT), 409, "release_refused")
+        assert _embed(client, "a").status_code == 200
+    assert "ledger.sqlite" not in answer.text
+    assert PRIVATE_WORD not in str([vars(line) for line in caplog.records])
+
+
+def test_what_a_release_refuses_is_no_failure_of_the_gateway(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise InvalidInputError(f"no noise for {PRIVATE_WORD}")
 
     monkeypatch.setattr(Release, "protect_vectors", fail)
-    caplog.set_level("INFO", "vecveil.gateway")
-    answer = _embed(client)
-    assert_refused(answer, 500, None)
-    assert "record" not in answer.text
-    kinds = [vars(line)["facts"].get("kind") for line in caplog.records if line.name == "vecveil.gateway"]
-    assert kinds == ["InvalidInputError", None]
-    assert PRIVATE_WORD not in str([vars(line) for line in caplog.records])
+    assert_refused(_embed(client), 409, "release_refused")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidInputError(f"no candidates for {PRIVATE_WORD}"),
+        ConceptTimeoutError(PRIVATE_WORD),
+        MissingExtraError(PRIVATE_WORD, "ner"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_words_that_can_t_be_replaced_are_a_refusal(
+    guard: Guard, server: EmbeddingServer, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Release, "rewrite", fail)
+    with _asked(without_words(guard, terms(PRIVATE_WORD)), server) as client:
+        answer = _embed(client)
+        assert answer.status_code == 400
+        assert PRIVATE_WORD not in answer.text
+        assert server.requests == []
+
+
+def test_a_category_without_candidates_is_a_refusal(guard: Guard, server: EmbeddingServer) -> None:
+    settings = {"epsilon": 1.0, "candidates": {"DISEASE": ["asthma", "gout"]}}
+    concept = terms("asthma", "gout", label="DISEASE") | terms(PRIVATE_WORD, label="PERSON")
+    veil = replace(guard.opened_veil, concept=concept, substitution=build_substitution("randomize", settings))
+    with _asked(replace(guard, veil=veil), server) as client:
+        assert_refused(_embed(client), 400, "words_not_replaced")
+        assert _embed(client, "she has gout").status_code == 200
 
 
 def test_what_nobody_expected_is_a_plain_500(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

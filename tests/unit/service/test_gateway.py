@@ -11,6 +11,7 @@ from vecveil.core.key import Key
 from vecveil.embedders import Fingerprint
 from vecveil.service.clients import Client, Clients, hash_key
 from vecveil.service.gateway import Gateway, Settings
+from vecveil.service.release_queue import ReleaseQueue
 from vecveil.veil import Guard
 
 
@@ -72,12 +73,12 @@ def test_clients_share_a_model_and_a_ledger_and_no_noise(tmp_path: Path) -> None
     one, two, three = (handlers[client.name] for client in clients)
     assert one.upstream is two.upstream is three.upstream
     assert [handler.rate.per_minute for handler in (one, two, three)] == [5, 7, 5]
-    guards = [queue.guard for handler in handlers.values() for queue in (handler.documents, handler.queries)]
-    assert len({id(one.ledger) for one in guards}) == 1
-    assert len({one.key for one in [guard, *guards]}) == 7
+    releases = [queue.release for handler in handlers.values() for queue in (handler.documents, handler.queries)]
+    assert len({id(one.ledger.open().ledger) for one in releases if one.ledger is not None}) == 1
+    assert len({one.label()["key"] for one in [guard.release, *releases]}) == 7
     veil = guard.opened_veil
-    assert three.documents.guard.release.mechanism.epsilon == veil.epsilon_for(paper_epsilon=20.0)
-    assert three.queries.guard.release.mechanism.epsilon == veil.epsilon_for(noise_ratio=0.5)
+    assert three.documents.release.mechanism.epsilon == veil.epsilon_for(paper_epsilon=20.0)
+    assert three.queries.release.mechanism.epsilon == veil.epsilon_for(noise_ratio=0.5)
 
 
 def test_the_same_client_has_the_same_key_again(tmp_path: Path) -> None:
@@ -86,11 +87,16 @@ def test_the_same_client_has_the_same_key_again(tmp_path: Path) -> None:
         Gateway.for_clients(Clients.everybody(), guard, Settings(upstream="http://x/v1")).handlers["anyone"]
         for _ in range(2)
     )
-    assert first.documents.guard.key == again.documents.guard.key != first.queries.guard.key
+    assert _key(first.documents) == _key(again.documents) != _key(first.queries)
 
 
 def test_noise_stays_fresh_without_a_key(tmp_path: Path) -> None:
     guard = Guard(gateway_veil(tmp_path / "a.veil"))
     handler = Gateway.for_clients(Clients.everybody(), guard, Settings(upstream="http://x/v1")).handlers["anyone"]
-    assert not handler.documents.guard.release.is_keyed
-    assert not handler.queries.guard.release.is_keyed
+    assert not handler.documents.release.is_keyed
+    assert not handler.queries.release.is_keyed
+
+
+def _key(queue: ReleaseQueue) -> str:
+    """Return the fingerprint of the key that a queue's noise comes from."""
+    return str(queue.release.label()["key"])

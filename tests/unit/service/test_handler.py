@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from vecveil.service.handler import ClientHandler
 from vecveil.service.limits import TextRate
 from vecveil.service.messages import EmbeddingRequest, RefusedError
 from vecveil.service.release_queue import ReleaseQueue
+from vecveil.service.turns import ClientTurns
 from vecveil.service.upstream import LocalUpstream, TokenReader
 from vecveil.veil import Guard
 
@@ -33,17 +35,18 @@ def make_handler(guard: Guard, **rules: Any) -> ClientHandler:
         model="words",
         dimensions=8,
         upstream=LocalUpstream(WordEmbedder(), TokenReader("cl100k_base")),
-        documents=ReleaseQueue(guard),
-        queries=ReleaseQueue(guard),
+        documents=ReleaseQueue(guard.release),
+        queries=ReleaseQueue(guard.release),
         tokens=TokenReader("cl100k_base"),
+        rewriting=ClientTurns("words", characters=1000),
         rate=TextRate(per_minute=2),
     )
 
 
-async def ask(handler: ClientHandler, model: str, **more: Any) -> np.ndarray:
+async def ask(handler: ClientHandler, model: str, *, texts: Sequence[str] = TEXTS, **more: Any) -> np.ndarray:
     """Return the vectors that a client gets."""
     try:
-        request = EmbeddingRequest(input=TEXTS, model=model, **more)
+        request = EmbeddingRequest(input=[*texts], model=model, **more)
         answer = json.loads(await handler.answer(request, handler.side(model)))
     finally:
         await handler.documents.close()
@@ -103,6 +106,13 @@ async def test_another_length_than_the_veils_is_refused_before_anything_is_embed
 async def test_a_large_answer_is_the_same(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vecveil.service.handler.MOST_AT_ONCE", 1)
     assert np.array_equal(await ask(make_handler(guard), "words"), guard.protect_texts(TEXTS))
+
+
+async def test_a_long_text_counts_as_several(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    handler, spent = make_handler(guard), []
+    monkeypatch.setattr(handler.rate, "spend", spent.append)
+    await ask(handler, "words", texts=["rain " * 2400, "a cold day"])
+    assert spent == [3 + 1]
 
 
 async def test_too_many_texts_are_refused_before_they_are_embedded(guard: Guard) -> None:

@@ -28,7 +28,7 @@ def guard(tmp_path: Path) -> Guard:
 
 
 async def test_many_requests_get_each_their_own_rows(guard: Guard) -> None:
-    queue = ReleaseQueue(guard)
+    queue = ReleaseQueue(guard.release)
     together = await asyncio.gather(*(queue.protect(_clean(number)) for number in range(50)))
     alone = [await queue.protect(_clean(number)) for number in range(50)]
     assert np.array_equal(together, alone)
@@ -39,7 +39,7 @@ async def test_many_requests_get_each_their_own_rows(guard: Guard) -> None:
 
 
 async def test_what_is_waiting_is_released_before_it_closes_and_nothing_after(guard: Guard) -> None:
-    queue = ReleaseQueue(guard)
+    queue = ReleaseQueue(guard.release)
     waiting = [asyncio.ensure_future(queue.protect(_clean(number))) for number in range(8)]
     await asyncio.sleep(0)
     await asyncio.wait_for(queue.close(), 20)
@@ -49,7 +49,7 @@ async def test_what_is_waiting_is_released_before_it_closes_and_nothing_after(gu
 
 
 async def test_who_has_left_is_not_charged(guard: Guard) -> None:
-    queue = ReleaseQueue(guard)
+    queue = ReleaseQueue(guard.release)
     left = asyncio.ensure_future(queue.protect(_clean(0)))
     await asyncio.sleep(0)
     left.cancel()
@@ -60,7 +60,7 @@ async def test_who_has_left_is_not_charged(guard: Guard) -> None:
 
 
 async def test_one_bad_request_does_not_fail_the_others(guard: Guard) -> None:
-    queue = ReleaseQueue(guard)
+    queue = ReleaseQueue(guard.release)
     bad = CleanVectors(vectors=3 * unit_vectors(1), contents=digest_inputs(["long"]), tokens=1)
     outcomes = await asyncio.gather(
         queue.protect(_clean(0)), queue.protect(bad), queue.protect(_clean(1)), return_exceptions=True
@@ -79,7 +79,7 @@ async def test_a_ledger_that_fails_is_asked_once_for_all_that_wait(
         raise ArtifactError("busy")
 
     monkeypatch.setattr(LedgerRun, "spend", fail)
-    queue = ReleaseQueue(guard)
+    queue = ReleaseQueue(guard.release)
     outcomes = await asyncio.gather(*(queue.protect(_clean(number)) for number in range(20)), return_exceptions=True)
     assert {one.code for one in outcomes if isinstance(one, RefusedError)} == {"ledger_error"}
     assert len(asked) <= 2

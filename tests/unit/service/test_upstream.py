@@ -11,7 +11,7 @@ from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD
 from vecveil.core.digests import text_digest
 from vecveil.service.messages import RefusedError
-from vecveil.service.upstream import LocalUpstream, TokenReader, digest_inputs, split_inputs
+from vecveil.service.upstream import LocalUpstream, TokenReader, digest_inputs
 
 WORDS = ["", "rain", "again", PRIVATE_WORD]
 
@@ -63,7 +63,7 @@ async def test_a_model_that_fails_is_not_quoted(reader: TokenReader) -> None:
     upstream = LocalUpstream(WordEmbedder(spoilt=PRIVATE_WORD), reader)
     with pytest.raises(RefusedError, match="could not embed the input") as refused:
         await upstream.embed([f"she has {PRIVATE_WORD}"])
-    assert (refused.value.status, refused.value.code) == (500, "model_error")
+    assert (refused.value.status, refused.value.code) == (502, "model_error")
     assert PRIVATE_WORD not in str(refused.value)
     assert refused.value.__suppress_context__
     await upstream.close()
@@ -103,13 +103,6 @@ def test_tokens_are_known_by_their_numbers_where_nobody_reads_them() -> None:
     first, second, third = digest_inputs([[1, 2], [12], [1, 2]])
     assert first == third != second
     assert digest_inputs(["[1, 2]"]) != [first]
-
-
-def test_inputs_are_split_by_number_and_length() -> None:
-    assert [*split_inputs(["a"] * 130)] == [slice(0, 64), slice(64, 128), slice(128, 130)]
-    assert [*split_inputs(["a" * 150_000, "b" * 150_000, "c"])] == [slice(0, 1), slice(1, 3)]
-    assert [*split_inputs(["a" * 300_000])] == [slice(0, 1)]
-    assert [*split_inputs([[1] * 8000, [1] * 8000])] == [slice(0, 1), slice(1, 2)]
 
 
 async def test_clients_are_served_in_turn(reader: TokenReader) -> None:
