@@ -10,7 +10,6 @@ import numpy as np
 from vecveil.core.arrays import Embeddings
 from vecveil.embedders import Fingerprint
 from vecveil.shapes import ContrastPairs, Evidence, LabeledEmbeddings, NoiseShape
-from vecveil.shapes.missing_axes import MissingAxesEstimator
 from vecveil.veil import Veil
 from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
@@ -95,17 +94,15 @@ def make_vectors(rows: int, dimensions: int = DIMENSIONS) -> Embeddings:
 
 @lru_cache(maxsize=4)
 def make_veils(dimensions: int = DIMENSIONS) -> dict[str, Veil]:
-    """Return a veil of each kind, by name; the shape of the default is as on the bundled corpus, and filled in."""
+    """Return a veil of each kind, by name; the shape of the default is as on the bundled corpus."""
     hidden = max(1, round(UNRELEASED * dimensions))
     uneven, even = np.geomspace(0.05, 5.0, dimensions), np.ones(dimensions)
     erased = np.where(np.arange(dimensions) < hidden, np.inf, 1.0)
     axes, _ = np.linalg.qr(np.random.default_rng(SEED).standard_normal((dimensions, dimensions)))
-    default = _make_veil("mahalanobis", NoiseShape(variances=erased, axes=axes))
-    estimator = MissingAxesEstimator(shape=default.shape, reads=axes[:, -hidden:])
     return {
         LAPLACE: _make_veil("laplace", NoiseShape(variances=even)),
         DIAGONAL: _make_veil("mahalanobis", NoiseShape(variances=uneven)),
-        DEFAULT: replace(default, estimator=estimator),
+        DEFAULT: _make_veil("mahalanobis", NoiseShape(variances=erased, axes=axes)),
         ROTATED: _make_veil("mahalanobis", NoiseShape(variances=uneven, axes=axes)),
         PURKAYASTHA: _make_veil("purkayastha", NoiseShape(variances=even)),
     }

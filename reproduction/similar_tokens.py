@@ -18,7 +18,6 @@ from vecveil.audit.defenses import Defense, Undefended, Veiled, make_veil
 from vecveil.audit.frontier import Workbench
 from vecveil.audit.metrics import mitigation
 from vecveil.shapes import Evidence, LabeledEmbeddings, build_learner
-from vecveil.shapes.missing_axes import fit_helpful_estimator
 from vecveil.veil.budget import Budget
 
 FIVE = ("weekdays", "country", "months", "gender", "city")
@@ -105,8 +104,7 @@ class _Protection:
         evidence = Evidence(pairs, LabeledEmbeddings(vectors=corpus.clean[rows], words=labels))
         name, preset = MASKS[self.mask]
         shape = build_learner(name, preset=preset).fit(evidence, np.random.default_rng(seed)).shape
-        model, estimator = self.bench.embed.embedder.fingerprint, fit_helpful_estimator(shape, evidence)
-        veil = make_veil(shape, pairs, model, learner=name, estimator=estimator)
+        veil = make_veil(shape, pairs, self.bench.embed.embedder.fingerprint, learner=name)
         return Veiled(veil=veil, epsilon=veil.epsilon_at(self.budget))
 
 

@@ -21,6 +21,9 @@ SOME = 3000
 TEN_THOUSAND = 10_000
 """Sentences of the corpus that goes to a target."""
 
+LONGEST = 700
+"""Characters of a document: what the models read of it, so that no private word stands where they don't look."""
+
 
 def main() -> None:
     """Write one Parquet file of texts for each concept."""
@@ -36,6 +39,8 @@ def main() -> None:
     _write(asked.out / "ten.parquet", [everything[row] for row in chosen])
     for name in ("countries", "days"):
         _write(asked.out / f"{name}.parquet", _balanced(everything, name))
+    for name in ("nfcorpus", "fiqa"):
+        _cut(asked.data / name, asked.out / name)
     # The order is mixed, so that the first are a sample: as many as generative attacks have time for.
     _write(asked.out / "some-countries.parquet", _balanced(everything, "countries")[:SOME])
 
@@ -54,6 +59,18 @@ def _balanced(texts: list[str], concept: str) -> list[str]:
     chosen = [rest[row] for row in rng.permutation(len(rest))[: round(OTHERS * len(held))]]
     mixed = held + chosen
     return [mixed[row] for row in rng.permutation(len(mixed))]
+
+
+def _cut(source: Path, out: Path) -> None:
+    """Write a retrieval benchmark with its documents cut, and these alone as texts."""
+    out.mkdir(exist_ok=True)
+    documents = pq.read_table(source / "corpus.parquet").to_pydict()
+    texts = [
+        f"{title} {text}".strip()[:LONGEST] for title, text in zip(documents["title"], documents["text"], strict=True)
+    ]
+    pq.write_table(pa.table({"id": documents["id"], "text": texts}), out / "corpus.parquet")
+    for name in ("queries.parquet", "qrels.parquet"):
+        pq.write_table(pq.read_table(source / name), out / name)
 
 
 def _write(path: Path, texts: list[str]) -> None:

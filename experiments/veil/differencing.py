@@ -1,7 +1,7 @@
 """What a veil tells someone who knows all of its texts but one: differencing.py CONCEPT TEXTS [CACHE].
 
 The last text is one of several candidates. Someone who knows the others works it out from the center (the sum less
-all others), or learns the veil anew with each candidate and takes the one whose axes or estimator fit the veil best.
+all others), or learns the veil anew with each candidate and takes the one whose axes fit the veil best.
 Beside it, how well the question "was this text among them" is answered in the same way. Half of the time it was.
 """
 
@@ -21,7 +21,6 @@ from vecveil.embedders import resolve_embedder
 from vecveil.shapes import FittedShape
 from vecveil.shapes.canonical import Canonical
 from vecveil.shapes.erasure import release_center
-from vecveil.shapes.missing_axes import fit_estimator
 from vecveil.veil import read_passages
 
 CANDIDATES, TRIALS, DIRECTIONS, SEED = 10, 30, 20, 0
@@ -34,7 +33,7 @@ def main(concept_file: Path, texts_file: Path, cache: Path | None) -> None:
     corpus = AuditCorpus.from_texts(load_concept(concept_file), passages, embed)
     rng = np.random.default_rng(SEED)
     private = np.flatnonzero([bool(tokens) for tokens in corpus.tokens])
-    right = dict.fromkeys(("center, exact", "center, as released", "axes", "estimator, half precision"), 0)
+    right = dict.fromkeys(("center, exact", "center, as released", "axes"), 0)
     scores: dict[str, list[float]] = {part: [] for part in right}
     for _ in range(TRIALS):
         last, *_ = candidates = rng.choice(private, CANDIDATES, replace=False)
@@ -46,7 +45,6 @@ def main(concept_file: Path, texts_file: Path, cache: Path | None) -> None:
             "center, exact": [_apart(veil.shape.center, guess.shape.center) for guess in guesses],
             "center, as released": [_apart(released.center, guess.shape.center) for guess in guesses],
             "axes": [_axes_apart(veil, guess) for guess in guesses],
-            "estimator, half precision": [_apart(_reads(corpus, veil), _reads(corpus, guess)) for guess in guesses],
         }
         for part, found in distances.items():
             right[part] += int(np.argmin(found) == 0)
@@ -70,13 +68,6 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 def _axes_apart(one: FittedShape, other: FittedShape) -> float:
     first, second = one.shape.unreleased_axes, other.shape.unreleased_axes
     return _apart(first @ first.T, second @ second.T)
-
-
-def _reads(corpus: AuditCorpus, fitted: FittedShape) -> np.ndarray:
-    estimator = fit_estimator(fitted.shape, corpus.clean)
-    if estimator is None:
-        raise ValueError("every axis is released")
-    return estimator.reads @ fitted.shape.unreleased_axes.T
 
 
 if __name__ == "__main__":

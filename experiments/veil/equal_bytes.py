@@ -3,7 +3,7 @@
 Each circumstance is a process of its own: threads, batch sizes, a cache, and processors, by leaving out instructions
 that this one has. All release the same texts and vectors under the same key, on record in one ledger. A record must be
 charged exactly as often as it left in different bytes. The shape is the hardest there is: rotated, uneven, with axes
-that are not released and an estimator in their place.
+that are not released.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from vecveil.embedders import Embedder, SentenceTransformersEmbedder, resolve_em
 from vecveil.ledger import open_ledger
 from vecveil.samples.clinical import clinical_sentences
 from vecveil.shapes import ContrastPairs, NoiseShape
-from vecveil.shapes.missing_axes import fit_estimator
 from vecveil.veil import Veil
 from vecveil.veil.embedding import embed_texts
 
@@ -162,7 +161,7 @@ def _hard_veil(clean: np.ndarray, model: Embedder) -> Veil:
     variances[: clean.shape[1] // 16] = np.inf
     shape = NoiseShape(variances=variances, axes=axes, center=clean.mean(axis=0))
     pairs = ContrastPairs(clean[:10].astype(np.float32), clean[10:20].astype(np.float32))
-    return make_veil(shape, pairs, model.fingerprint, estimator=fit_estimator(shape, clean))
+    return make_veil(shape, pairs, model.fingerprint)
 
 
 if __name__ == "__main__":
