@@ -1,41 +1,69 @@
-"""Put the comparisons that `run.sh` made into one table: `python summary.py OUT LEVEL`."""
+"""Put the comparisons that `run.sh` made into tables: `python summary.py OUT`."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-COLUMNS = ("none", "redacted", "uniform", "hard-concrete:paper", "hard-concrete", "canonical")
+REFERENCES = {"none": "no defense", "redacted": "redaction alone"}
+CONTENDERS = {
+    "uniform": "LapMech",
+    "hard-concrete:paper": "SPARSE",
+    "canonical": "directions alone",
+    "canonical,substitution=remove": "words and directions",
+    "canonical,substitution=randomize,word_epsilon=4": "words at ε = 4, directions",
+    "swap": "swap",
+}
+
+Rows = Sequence[dict[str, Any]]
 
 
 def main() -> None:
-    """Print, for every model, concept and attack, what is read above chance behind each defense."""
+    """Print what the strongest attack reads above chance, then what a blank gives away, then what search keeps."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("level", type=float)
-    asked = parser.parse_args()
-    print("| model | concept | attack | " + " | ".join(COLUMNS) + " | canonical over uniform |")
-    print("| --- | --- | --- |" + " ---: |" * (len(COLUMNS) + 1))
-    ratios = []
-    for path in sorted(asked.out.glob("*/*/frontier.json")):
-        rows = json.loads(path.read_text())["rows"]
-        for attack in dict.fromkeys(row["attack"] for row in rows):
-            means = {name: _mean(rows, name, attack, asked.level) for name in COLUMNS}
-            ratio = means["canonical"] / means["uniform"] if means["uniform"] else float("nan")
-            ratios.append(ratio)
-            cells = [f"{100 * value:.1f} %" for value in means.values()]
-            names = [path.parent.parent.name, path.parent.name, attack.split(",")[0]]
-            print("| " + " | ".join([*names, *cells, f"{ratio:.2f}"]) + " |")
-    print(f"\nMean ratio: {np.nanmean(ratios):.2f}")
+    found = {}
+    for path in sorted(parser.parse_args().out.glob("*/*/frontier.json")):
+        found[path.parent.parent.name, path.parent.name] = json.loads(path.read_text())
+    names = [name for name in CONTENDERS if any(name in result["plan"]["contenders"] for result in found.values())]
+
+    def print_table(title: str, cell: Callable[[dict[str, Any], str, float], str]) -> None:
+        heads = ["model", "concept", "utility", *REFERENCES.values(), *(CONTENDERS[name] for name in names)]
+        print(f"{title}\n\n| {' | '.join(heads)} |\n| --- | --- |{' ---: |' * (len(heads) - 2)}")
+        for (model, concept), result in found.items():
+            for level in result["plan"]["levels"]:
+                cells = [cell(result, name, 1.0) for name in REFERENCES] + [cell(result, name, level) for name in names]
+                print(f"| {' | '.join([model, concept, f'{level:.0%}', *cells])} |")
+        print()
+
+    print_table("Words read above chance by the strongest attack", _leakage)
+    print_table("Blanks filled in", partial(_mean, name="blank"))
+    print_table("Search kept", partial(_mean, name="search"))
+    print_table("Search kept, 100 candidates reranked", partial(_mean, name="reranked"))
 
 
-def _mean(rows: list[dict[str, float]], name: str, attack: str, level: float) -> float:
-    levels = (level, 1.0)
-    found = [row for row in rows if row["contender"] == name and row["attack"] == attack and row["level"] in levels]
-    return float(np.mean([max(0.0, row["leakage"] - row["chance"]) for row in found])) if found else float("nan")
+def _leakage(result: dict[str, Any], contender: str, level: float) -> str:
+    means = []
+    for attack in result["plan"]["attacks"]:
+        rows = _pick(result["rows"], contender, level)
+        read = [max(0.0, row["words"] - row["guess"]) for row in rows if row["attack"] == attack]
+        means += [float(np.mean(read))] if read else []
+    return f"{max(means):.1%}" if means else "–"
+
+
+def _mean(result: dict[str, Any], contender: str, level: float, name: str) -> str:
+    values = [row[name] for row in _pick(result["points"], contender, level) if row[name] is not None]
+    return f"{np.mean(values):.1%}" if values else "–"
+
+
+def _pick(rows: Rows, contender: str, level: float) -> Rows:
+    return [row for row in rows if (row["contender"], row["level"]) == (contender, level)]
 
 
 if __name__ == "__main__":

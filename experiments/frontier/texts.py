@@ -24,6 +24,9 @@ TEN_THOUSAND = 10_000
 LONGEST = 700
 """Characters of a document: what the models read of it, so that no private word stands where they don't look."""
 
+MOST_DOCUMENTS = 5000
+"""Documents of a retrieval benchmark: those that are judged relevant to its test queries, and others."""
+
 
 def main() -> None:
     """Write one Parquet file of texts for each concept."""
@@ -62,15 +65,19 @@ def _balanced(texts: list[str], concept: str) -> list[str]:
 
 
 def _cut(source: Path, out: Path) -> None:
-    """Write a retrieval benchmark with its documents cut, and these alone as texts."""
+    """Write a retrieval benchmark with its documents cut."""
     out.mkdir(exist_ok=True)
-    documents = pq.read_table(source / "corpus.parquet").to_pydict()
-    texts = [
-        f"{title} {text}".strip()[:LONGEST] for title, text in zip(documents["title"], documents["text"], strict=True)
-    ]
-    pq.write_table(pa.table({"id": documents["id"], "text": texts}), out / "corpus.parquet")
-    for name in ("queries.parquet", "qrels.parquet"):
-        pq.write_table(pq.read_table(source / name), out / name)
+    documents = pq.read_table(source / "corpus.parquet").to_pylist()
+    judgments = pq.read_table(source / "qrels.parquet")
+    relevant = {row["doc_id"] for row in judgments.to_pylist() if row["split"] == "test"}
+    judged = [row for row in documents if row["id"] in relevant]
+    others = [row for row in documents if row["id"] not in relevant]
+    chosen = np.random.default_rng(0).permutation(len(others))[: max(0, MOST_DOCUMENTS - len(judged))]
+    kept = judged + [others[row] for row in chosen]
+    texts = [f"{row['title']} {row['text']}".strip()[:LONGEST] for row in kept]
+    pq.write_table(pa.table({"id": [row["id"] for row in kept], "text": texts}), out / "corpus.parquet")
+    pq.write_table(judgments, out / "qrels.parquet")
+    pq.write_table(pq.read_table(source / "queries.parquet"), out / "queries.parquet")
 
 
 def _write(path: Path, texts: list[str]) -> None:

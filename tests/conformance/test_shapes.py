@@ -31,6 +31,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "leace": [{}, {"target": "words"}],
     "private-subspace": [{"epsilon": 50.0, "longest": 3.0}, {"epsilon": 50.0, "longest": 3.0, "directions": 1}],
     "subspace": [{}, {"directions": 2}],
+    "swap": [{}, {"directions": 2, "floor": 0.5}],
     "integrated-gradients": [{"steps": 8}, {"steps": 8, "baseline": "zero", "normalize": "level", "floor": 1e-6}],
 }
 

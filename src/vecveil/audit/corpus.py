@@ -21,7 +21,7 @@ from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes import ContrastPairs, Evidence
-from vecveil.veil.evidence import LabeledTexts
+from vecveil.veil.evidence import LabeledTexts, swap_pairs
 
 FEWEST_TEXTS = 100
 """Distinct texts with the concept that an audit needs: with fewer, no attack learns and no interval means a thing."""
@@ -166,12 +166,15 @@ class AuditCorpus:
         with_concept = [group for group, held in zip(groups, private, strict=True) if held]
         return with_concept, [group for group, held in zip(groups, private, strict=True) if not held]
 
-    def evidence(self, rows: Sequence[int], vectors: Embeddings | None = None) -> Evidence:
+    def evidence(
+        self, rows: Sequence[int], vectors: Embeddings | None = None, embed: Embed | None = None
+    ) -> Evidence:
         """Return what a defense may be learned from in the rows with these numbers.
 
         Args:
             rows: Numbers of texts.
             vectors: Vectors of all texts as the model reads them, where private words are replaced before.
+            embed: The model, for learners that look at texts with other values.
         """
         pair_of = {passage.text: number for number, passage in enumerate(self.pair_passages[: len(self.pairs)])}
         chosen = [pair_of[text] for row in rows if self.tokens[row] and (text := self.passages[row].text) in pair_of]
@@ -183,7 +186,9 @@ class AuditCorpus:
             tokens=tuple(self.tokens[row] for row in order),
             vectors=(self.clean if vectors is None else vectors)[order],
         )
-        return labeled.evidence(ContrastPairs(self.pairs.with_concept[chosen], self.pairs.without_concept[chosen]))
+        pairs = ContrastPairs(self.pairs.with_concept[chosen], self.pairs.without_concept[chosen])
+        read = [self.passages[row] for row in order], [self.spans[row] for row in order]
+        return labeled.evidence(pairs, None if embed is None else lambda: swap_pairs(*read, embed))
 
     def digest(self) -> str:
         """Return the SHA-256 of the texts and of what is private in them."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from vecveil.audit.attack_runner import FILL_IN_THE_BLANK
 from vecveil.audit.audit import prepare_audit
 from vecveil.audit.corpus import FEWEST_TEXTS
 from vecveil.audit.embedding import MemoizedConcept, MemoizedEmbedder
@@ -33,6 +34,7 @@ from vecveil.core.progress import Progress, silent
 from vecveil.embedders import EmbedderLike, resolve_embedder
 from vecveil.shapes.registry import DEFAULT_SHAPE
 from vecveil.substitutions import DEFAULT_SUBSTITUTION, Substitution, build_substitution
+from vecveil.substitutions.plain import Keep
 from vecveil.substitutions.randomize import Randomize
 from vecveil.veil import Veil
 from vecveil.veil import learn as learn_veil
@@ -241,7 +243,9 @@ def _learn_to_target(
     )
     if not insist:
         target = _lower(target, bench, contender, seed)
-    choice = _choose(bench, contender, target, seed, progress)
+    # Where words stay, what a blank gives away is for the directions and the noise to hide.
+    guides = (*GUIDES, FILL_IN_THE_BLANK) if isinstance(contender.substitution, Keep) else GUIDES
+    choice = _choose(bench, contender, target, guides, seed, progress)
     if choice.directions is not None:
         given["settings"] = {**given["settings"], "directions": choice.directions}
     veil = finish(choice.noise_ratio, "")
@@ -273,11 +277,13 @@ def _make_bench(
     )
 
 
-def _choose(bench: Workbench, contender: Contender, target: Target, seed: int, progress: Progress) -> Choice:
+def _choose(
+    bench: Workbench, contender: Contender, target: Target, guides: Sequence[str], seed: int, progress: Progress
+) -> Choice:
     """Return the directions and the noise that meet the target at the highest level of utility that does."""
     nearest = ""
     for level in target.levels:
-        choice = bench.choose(contender, level, guides=GUIDES, seed=seed, progress=progress)
+        choice = bench.choose(contender, level, guides=guides, seed=seed, progress=progress)
         if choice.noise_ratio is None:
             kept = bench.utility.share_kept(bench.redacted, np.random.default_rng(seed))
             nearest = f"no veil keeps {level:.1%} of {bench.utility.label}; redaction alone keeps {kept:.1%}"

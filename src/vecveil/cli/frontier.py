@@ -10,6 +10,8 @@ import click
 from vecveil.cli.console import notices, output, progress_bar
 from vecveil.cli.options import FILE, NumbersCommand, NumbersOption, Stopped, cache_option, text_options
 
+MEASURES = ("search", "unnamed", "reranked")
+
 
 @click.command(cls=NumbersCommand, short_help="Compare defenses by what leaks at equal utility.")
 @click.argument("concept_file", metavar="CONCEPT", type=FILE)
@@ -21,7 +23,7 @@ from vecveil.cli.options import FILE, NumbersCommand, NumbersOption, Stopped, ca
     multiple=True,
     metavar="NAME[:PRESET][,SETTING=VALUE]",
     help="A defense; may be repeated. uniform is plain Laplace noise.  [default: uniform, hard-concrete:paper (the "
-    "paper's), canonical]",
+    "paper's), canonical, canonical,substitution=remove]",
 )
 @click.option(
     "--attack",
@@ -38,6 +40,12 @@ from vecveil.cli.options import FILE, NumbersCommand, NumbersOption, Stopped, ca
     help="What utility is measured by; may be repeated.  [default: search in TEXTS, apart from the concept]",
 )
 @click.option(
+    "--measure",
+    type=click.Choice(list(MEASURES)),
+    help="What counts of it: all searches, those that don't name the concept, or all after the owner has reranked.  "
+    "[default: search of tasks that are named, else unnamed]",
+)
+@click.option(
     "--level",
     "levels",
     cls=NumbersOption,
@@ -51,7 +59,8 @@ from vecveil.cli.options import FILE, NumbersCommand, NumbersOption, Stopped, ca
     "guides",
     multiple=True,
     metavar="ATTACK",
-    help="An attack by which numbers of directions are chosen; several by their mean.  [default: mlc, nearest]",
+    help="A quick attack by which numbers of directions are chosen; the strongest counts, and fill-in-the-blank beside "
+    "it.  [default: ridge, nearest]",
 )
 @click.option(
     "--near-copies",

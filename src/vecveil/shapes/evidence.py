@@ -127,6 +127,7 @@ class Evidence:
         pairs: Vectors of texts with the concept and of the same texts without it.
         corpus: All texts, or a function that embeds them when a learner first asks for them.
         make_attacker: Makes an attacker on the corpus, for learners that look through an attack.
+        make_swaps: Embeds texts with other values in place of their own, for learners that look at those.
     """
 
     def __init__(
@@ -134,9 +135,10 @@ class Evidence:
         pairs: ContrastPairs,
         corpus: LabeledEmbeddings | Callable[[], LabeledEmbeddings] | None = None,
         make_attacker: MakeAttacker | None = None,
+        make_swaps: Callable[[], ContrastPairs] | None = None,
     ) -> None:
         self.pairs = pairs
-        self._corpus, self._make_attacker = corpus, make_attacker
+        self._corpus, self._make_attacker, self._make_swaps = corpus, make_attacker, make_swaps
         self._known: dict[Hashable, Any] = {}
 
     def remember(self, key: Hashable, find: Callable[[], T]) -> T:
@@ -157,6 +159,13 @@ class Evidence:
                 f"the vectors of the corpus must have {self.pairs.dimensions} dimensions, got {corpus.vectors.shape[1]}"
             )
         return corpus
+
+    @cached_property
+    def swaps(self) -> ContrastPairs:
+        """Texts with the concept, and the same texts with other values of the corpus in place of their own."""
+        if self._make_swaps is None:
+            raise InvalidInputError("this shape is learned from texts with swapped values, got none")
+        return self._make_swaps()
 
     def attacker(self, attack: str, settings: Mapping[str, Any], rng: np.random.Generator) -> Attacker:
         """Return an attacker on the corpus."""

@@ -22,6 +22,7 @@ SHAPE_LEARNERS: Registry[type[ShapeLearner]] = Registry(
         "neuron-sensitivity": "vecveil.shapes.neuron_sensitivity:NeuronSensitivity",
         "private-subspace": "vecveil.shapes.private_subspace:PrivateSubspace",
         "subspace": "vecveil.shapes.subspace:Subspace",
+        "swap": "vecveil.shapes.swap:Swap",
         "uniform": "vecveil.shapes.uniform:Uniform",
     },
     group="vecveil.shapes",

@@ -59,7 +59,8 @@ def planted_evidence(*, dimensions: int = 12, pairs: int = 64) -> Evidence:
         del attack, settings, rng
         return attacker
 
-    return Evidence(contrast, LabeledEmbeddings(vectors=attacker.vectors, words=attacker.words), make_attacker)
+    corpus = LabeledEmbeddings(vectors=attacker.vectors, words=attacker.words)
+    return Evidence(contrast, corpus, make_attacker, lambda: contrast)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

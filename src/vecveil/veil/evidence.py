@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 
 from vecveil.attacks import Attack, Sample, build_attack
 from vecveil.concepts import ContrastSet, Passage, SensitiveToken, sensitive_tokens
-from vecveil.core.arrays import Embeddings
+from vecveil.concepts.passage import Spans
+from vecveil.concepts.replacement import collect_surfaces, replace_spans
+from vecveil.core.arrays import Embeddings, spread_rows
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 from vecveil.shapes import ContrastPairs, DifferentiableAttack, Evidence, LabeledEmbeddings
 from vecveil.veil.embedding import embed_texts
+
+MOST_SWAPS, MOST_SWAPS_OF_A_TEXT = 3000, 8
+"""Texts with swapped values that are embedded, in all and of each text."""
 
 HELD_OUT = 0.15
 """Share of the texts, of those with the concept and of the others, that an attack is stopped by."""
@@ -37,9 +42,9 @@ class LabeledTexts:
     tokens: tuple[tuple[SensitiveToken, ...], ...] = field(repr=False)
     vectors: Embeddings = field(repr=False)
 
-    def evidence(self, pairs: ContrastPairs) -> Evidence:
+    def evidence(self, pairs: ContrastPairs, make_swaps: Callable[[], ContrastPairs] | None = None) -> Evidence:
         """Return what a shape is learned from."""
-        return Evidence(pairs, lambda: self.embeddings, self.attacker)
+        return Evidence(pairs, lambda: self.embeddings, self.attacker, make_swaps)
 
     @cached_property
     def embeddings(self) -> LabeledEmbeddings:
@@ -83,6 +88,27 @@ class CorpusAttacker:
                 "one output per sensitive word; use the attack 'mlc'"
             )
         return trained
+
+
+def swap_pairs(
+    corpus: Sequence[Passage], found: Sequence[Spans], embed: Callable[[Sequence[str]], Embeddings]
+) -> ContrastPairs:
+    """Return texts with private values, and the same texts with other values of the corpus in their place.
+
+    Args:
+        corpus: The texts.
+        found: Where private values stand in each. One of a category with no other value stays as it is.
+        embed: Makes vectors.
+    """
+    surfaces = {label: forms for label, forms in collect_surfaces(corpus, found).items() if len(forms) > 1}
+    swappable = [tuple(span for span in spans if span.label in surfaces) for spans in found]
+    rows = [row for row, spans in enumerate(swappable) if spans]
+    if not rows:
+        raise InvalidInputError("no private value has another of its category in the corpus that it can be swapped for")
+    rows = [rows[number] for number in spread_rows(len(rows), MOST_SWAPS)]
+    rng, times = np.random.default_rng(0), min(MOST_SWAPS_OF_A_TEXT, MOST_SWAPS // len(rows))
+    swapped = [replace_spans(corpus[row].text, swappable[row], surfaces, rng) for row in rows for _ in range(times)]
+    return ContrastPairs(np.repeat(embed([corpus[row].text for row in rows]), times, axis=0), embed(swapped))
 
 
 def corpus_evidence(
@@ -133,8 +159,16 @@ def corpus_evidence(
             )
         return labeled[0]
 
+    def swap() -> ContrastPairs:
+        return swap_pairs(
+            corpus,
+            contrast.spans,
+            lambda texts: embed_texts(embedder, texts, label="embedding with other values", progress=progress),
+        )
+
     return Evidence(
         pairs,
         lambda: label_texts().embeddings,
         lambda attack, settings, rng: label_texts().attacker(attack, settings, rng),
+        swap,
     )

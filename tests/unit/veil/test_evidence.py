@@ -100,3 +100,22 @@ def test_a_release_of_other_texts_is_refused() -> None:
 def test_its_repr_tells_no_text() -> None:
     attacker, _ = _attacker()
     assert "gout" not in repr(attacker) + repr(attacker.texts)
+
+
+def test_values_are_swapped_for_others_of_their_category() -> None:
+    embedder = WordEmbedder()
+    swaps = _evidence(embedder).swaps
+    assert len(swaps) == 160
+    texts = {text.replace("gout", "?").replace("asthma", "?") for text in embedder.asked}
+    assert texts >= {f"He has ? {n}." for n in range(10)}
+    own, other = WordEmbedder().embed(["He has gout 3.", "He has asthma 3."])
+    rows = np.flatnonzero((swaps.with_concept == own).all(axis=1))
+    assert rows.size == 8
+    assert np.array_equal(swaps.without_concept[rows], np.repeat(other[np.newaxis], 8, axis=0))
+
+
+def test_a_value_without_another_of_its_category_is_not_swapped() -> None:
+    alone = terms("gout")
+    evidence = corpus_evidence(_CORPUS, contrast_set(alone, _CORPUS), WordEmbedder())
+    with pytest.raises(InvalidInputError, match="no private value has another"):
+        _ = evidence.swaps

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vecveil.audit.attack_runner import FILL_IN_THE_BLANK
 from vecveil.audit.audit import attack_from_spec
 from vecveil.audit.defenses import Defense, Undefended, Veiled
 from vecveil.audit.experiment import Cell, Experiment, to_json
@@ -47,7 +48,7 @@ class FrontierPlan:
         tasks: Specs of the utility tasks; none to search for texts by their own words.
         measure: What counts of them: "search" (all), "unnamed" (searches that don't name the concept), "reranked" (all,
             after reranking); where None, "search" of tasks that are named, and "unnamed" otherwise.
-        guides: Attacks by which numbers of directions are chosen: the strongest counts.
+        guides: Attacks by which numbers of directions are chosen: the strongest counts, and fill-in-the-blank beside it.
         seeds: Each is a repetition with its own split, shapes, noise and attackers.
         copies: Fresh releases of each training text that attackers learn from.
         near_copies: Cosine from which two texts are near copies, which stay on one side of every split; None splits
@@ -73,7 +74,7 @@ class FrontierPlan:
                 raise InvalidInputError(f"{name} of a frontier must differ, got {', '.join(map(str, values))}")
         for spec in self.contenders:
             Contender(spec)
-        for spec in (*self.attacks, *self.guides):
+        for spec in (*self.attacks, *(guide for guide in self.guides if guide != FILL_IN_THE_BLANK)):
             attack_from_spec(spec)
         if self.measure is not None:
             one_of(self.measure, ENDINGS, "measure")

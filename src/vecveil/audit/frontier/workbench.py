@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vecveil.audit.attack_runner import AttackRunner, BlankCell
+from vecveil.audit.attack_runner import FILL_IN_THE_BLANK, AttackRunner, BlankCell
 from vecveil.audit.audit import attack_from_spec
 from vecveil.audit.corpus import AuditCorpus
 from vecveil.audit.defenses import Defense, Rewritten, Veiled
@@ -142,7 +142,9 @@ class Workbench:
         key = json_digest(substitution.settings()), seed
         if key not in self._evidence:
             train, held_out, _ = self.corpus.split(seed)
-            self._evidence[key] = self.corpus.evidence([*train, *held_out], self.read(substitution).vectors)
+            self._evidence[key] = self.corpus.evidence(
+                [*train, *held_out], self.read(substitution).vectors, self.embed
+            )
         return self._evidence[key]
 
     def learn(self, contender: Contender, directions: int | None, seed: int) -> Veil:
@@ -217,6 +219,17 @@ class Workbench:
         )
         return self._runner.fill_blanks(blanks, _setting(seed), defense, np.random.default_rng(seed))
 
+    def _read_by_guides(self, guides: Sequence[str], defense: Defense, seed: int) -> float:
+        """Return what the strongest guide reads above chance, and how often a blank is filled in beyond that.
+
+        What an attack is surest of decides where it reads no more than chance.
+        """
+        read = 0.0
+        for row in (self.attack(guide, defense, seed) for guide in guides if guide != FILL_IN_THE_BLANK):
+            read = max(read, max(0.0, row.r_precision.value - row.r_chance) + 0.01 * row.top_one.value)
+        blank = self.fill_blanks(defense, seed).row if FILL_IN_THE_BLANK in guides else None
+        return read if blank is None else read + blank.right.value - blank.chance
+
     @property
     def _runner(self) -> AttackRunner:
         return AttackRunner(corpus=self.corpus, embed=self.embed, judge=None, copies=self.copies, examples=0)
@@ -231,7 +244,7 @@ class Workbench:
         Args:
             contender: Whose directions are chosen.
             level: Share of undefended utility to keep.
-            guides: Specs of the attacks that read what is left; the strongest counts.
+            guides: Specs of the attacks that read what is left: the strongest counts, and fill-in-the-blank beside it.
             seed: Of the split in which it is tried.
             progress: Told after each number.
         """
@@ -249,7 +262,7 @@ class Workbench:
             tried[name] = 0.0
             if contender.is_family:
                 defense = self.at_noise(veil, noise)
-                tried[name] = max(_read_above_chance(self.attack(guide, defense, seed)) for guide in guides)
+                tried[name] = self._read_by_guides(guides, defense, seed)
         if not tried:
             return Choice(contender=contender.spec, level=level, directions=None, noise_ratio=None, tried={})
         count, noise = noises[min(tried, key=lambda name: tried[name])]
@@ -258,8 +271,3 @@ class Workbench:
 
 def _setting(seed: int) -> Setting:
     return Setting(defense="", label="", asked="", readings=None, seed=seed)
-
-
-def _read_above_chance(row: AttackRow) -> float:
-    """Return how much an attack reads above chance; what it is surest of decides where it reads no more than that."""
-    return max(0.0, row.r_precision.value - row.r_chance) + 0.01 * row.top_one.value

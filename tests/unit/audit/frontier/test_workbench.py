@@ -134,3 +134,11 @@ def test_blanks_behind_removed_words_are_guessed_by_chance() -> None:
     assert removed is not None
     assert kept.right.value > 0.6
     assert removed.right.value == pytest.approx(removed.chance)
+
+
+def test_what_a_blank_gives_away_counts_beside_the_strongest_guide() -> None:
+    bench = toy_workbench()
+    words = bench.choose(CANONICAL, 0.4, guides=("nearest",), seed=0)
+    both = bench.choose(CANONICAL, 0.4, guides=("nearest", "fill-in-the-blank"), seed=0)
+    assert any(both.tried[count] > words.tried[count] + 0.1 for count in words.tried)
+    assert all(both.tried[count] >= words.tried[count] - 0.5 for count in words.tried)
