@@ -31,6 +31,15 @@ class WordPromise:
         if not math.isinf(self.epsilon):
             not_negative(self.epsilon, "epsilon of a word")
 
+    @property
+    def sentence(self) -> str:
+        """The promise in one sentence that can be said to anyone."""
+        if self.epsilon == 0:
+            return "a protected vector does not depend on the private words that the concept finds"
+        return (
+            f"a protected vector changes the odds between two private words by a factor of at most e^{self.epsilon:g}"
+        )
+
     def __str__(self) -> str:
         if self.epsilon == 0:
             promise = "two texts with other words in the same places have the same release"

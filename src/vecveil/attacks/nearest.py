@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vecveil.attacks.attack import Embed, Flags, Recovery, Sample
 from vecveil.concepts import words
@@ -58,10 +60,15 @@ class NearestNeighbor:
         if not len(held_out):
             raise InvalidInputError("nearest needs held-out texts to weigh its neighbors by, got none")
         compared = [sample] if self.embed is None else [_embed_texts(sample, self.embed), sample]
-        attacks = [
-            replace(self._compare_with(known), sharpness=sharpness) for known in compared for sharpness in _SHARPNESS
-        ]
-        return max(attacks, key=lambda attack: _log_likelihood(attack, held_out))
+        tried: list[tuple[float, TrainedNearestNeighbor]] = []
+        for known in compared:
+            attack = self._compare_with(known)
+            found = [attack.find(block) for block in _split(held_out.vectors)]
+            for sharpness in _SHARPNESS:
+                sharp = replace(attack, sharpness=sharpness)
+                scores = np.concatenate([sharp.weigh(one) for one in found])
+                tried.append((_log_likelihood(scores, sharp.vocabulary, held_out), sharp))
+        return max(tried, key=lambda one: one[0])[1]
 
     def _compare_with(self, known: Sample) -> TrainedNearestNeighbor:
         return TrainedNearestNeighbor(
@@ -72,6 +79,14 @@ class NearestNeighbor:
             neighbors=min(self.neighbors, len(known)),
             sharpness=_SHARPNESS[0],
         )
+
+
+class Neighbors(NamedTuple):
+    """For each vector: the nearest known text, and the rows of the nearest ones with their cosines."""
+
+    first: list[int]
+    rows: NDArray[np.intp]
+    similarities: Matrix
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,12 +104,9 @@ class TrainedNearestNeighbor:
         """Return the nearest known text of each vector."""
         del progress
         released = embeddings(vectors, dimensions=self.known.shape[1])
-        texts: list[str] = []
-        scores = [np.zeros((0, len(self.vocabulary)))]
-        for start in range(0, len(released), _BLOCK):
-            nearest, probabilities = self._compare(released[start : start + _BLOCK])
-            texts += [self.texts[row] for row in nearest]
-            scores.append(probabilities)
+        found = [self.find(block) for block in _split(released)]
+        texts = [self.texts[row] for one in found for row in one.first]
+        scores = [np.zeros((0, len(self.vocabulary))), *(self.weigh(one) for one in found)]
         return Recovery(
             words=tuple(frozenset(words(text)) for text in texts),
             vocabulary=self.vocabulary,
@@ -106,16 +118,24 @@ class TrainedNearestNeighbor:
         """Return the weight of those neighbors that hold each true token."""
         return sample.pick_scores(self.recover(sample.vectors, progress=progress).scores, self.vocabulary)
 
-    def _compare(self, vectors: Embeddings) -> tuple[list[int], Matrix]:
-        """Return the nearest text of each vector, and the weight of the neighbors that hold each word."""
+    def find(self, vectors: Embeddings) -> Neighbors:
+        """Return the nearest texts of each vector."""
         similarity = to_unit_length(vectors) @ self.known.T
-        nearest = np.argpartition(-similarity, self.neighbors - 1, axis=1)[:, : self.neighbors]
-        near = np.take_along_axis(similarity, nearest, axis=1)
+        rows = np.argpartition(-similarity, self.neighbors - 1, axis=1)[:, : self.neighbors]
+        return Neighbors(similarity.argmax(axis=1).tolist(), rows, np.take_along_axis(similarity, rows, axis=1))
+
+    def weigh(self, found: Neighbors) -> Matrix:
+        """Return the weight of those of the nearest texts that hold each word."""
+        near = found.similarities
         weights = np.exp(self.sharpness * (near - near.max(axis=1, keepdims=True)))
         weights /= weights.sum(axis=1, keepdims=True)
-        probabilities = np.stack([weight @ self.present[rows] for weight, rows in zip(weights, nearest, strict=True)])
+        scores = np.stack([weight @ self.present[rows] for weight, rows in zip(weights, found.rows, strict=True)])
         # The sum of the weights may be above 1 by a rounding error.
-        return similarity.argmax(axis=1).tolist(), np.minimum(probabilities, 1.0)
+        return np.asarray(np.minimum(scores, 1.0))
+
+
+def _split(vectors: Embeddings) -> list[Embeddings]:
+    return [vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK)]
 
 
 def _embed_texts(sample: Sample, embed: Embed) -> Sample:
@@ -126,8 +146,8 @@ def _embed_texts(sample: Sample, embed: Embed) -> Sample:
     return Sample(vectors=clean, texts=kept.texts, tokens=kept.tokens)
 
 
-def _log_likelihood(attack: TrainedNearestNeighbor, held_out: Sample) -> float:
+def _log_likelihood(scores: Matrix, vocabulary: Sequence[str], held_out: Sample) -> float:
     """Return the mean log-likelihood of the held-out words; no probability counts as quite 0 or 1."""
-    truth = held_out.mark_words(attack.vocabulary)
-    probabilities = np.clip(attack.recover(held_out.vectors).scores, 1e-3, 1 - 1e-3)
+    probabilities = np.clip(scores, 1e-3, 1 - 1e-3)
+    truth = held_out.mark_words(vocabulary)
     return float(np.where(truth, np.log(probabilities), np.log(1 - probabilities)).mean())

@@ -152,6 +152,7 @@ def learn(
     from vecveil.ledger import open_ledger
     from vecveil.veil import read_passages
     from vecveil.veil.ledger_run import choose_ledger as locate_ledger
+    from vecveil.veil.sheet import promise_words
     from vecveil.veil.veil import KIND
 
     require_free(out, KIND, overwrite=overwrite)
@@ -179,6 +180,8 @@ def learn(
     show_veil(veil)
     if veil.provenance.measured:
         output().print(f"\n{veil.provenance.measured}")
+    if (promise := promise_words(veil.substitution)) is not None:
+        output().print(f"Promised: {promise.sentence}.")
     click.echo(f"veil written to {out}; protect texts with it:  vecveil protect {out} TEXTS OUTPUT.parquet", err=True)
 
 
