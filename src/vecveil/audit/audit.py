@@ -41,6 +41,7 @@ from vecveil.audit.verdict import reach_verdicts
 from vecveil.concepts import Concept, Passage
 from vecveil.concepts.passage import passages as as_passages
 from vecveil.concepts.rewriting import build_rewriter
+from vecveil.core.blas import single_threaded_blas
 from vecveil.core.digests import file_digest, json_digest
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
@@ -99,7 +100,7 @@ class Audit:
     def run(self, experiment: Experiment, *, progress: Progress = silent) -> tuple[AuditResult, tuple[Example, ...]]:
         """Compute what is missing in a folder, write the results there and return them with the example texts."""
         identity = self.identity()
-        with experiment.open(identity):
+        with experiment.open(identity), single_threaded_blas():
             noise = {one: experiment.run(self._equal_noise(*one)) for one in self._plain_noise()}
             defenses = self.defenses(noise)
             cells = list(self.cells(defenses, progress))

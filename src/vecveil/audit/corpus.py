@@ -166,9 +166,7 @@ class AuditCorpus:
         with_concept = [group for group, held in zip(groups, private, strict=True) if held]
         return with_concept, [group for group, held in zip(groups, private, strict=True) if not held]
 
-    def evidence(
-        self, rows: Sequence[int], vectors: Embeddings | None = None, embed: Embed | None = None
-    ) -> Evidence:
+    def evidence(self, rows: Sequence[int], vectors: Embeddings | None = None, embed: Embed | None = None) -> Evidence:
         """Return what a defense may be learned from in the rows with these numbers.
 
         Args:

@@ -28,6 +28,7 @@ from vecveil.audit.result import AuditResult
 from vecveil.concepts import Concept, ContrastSet, Passage, contrast_set
 from vecveil.concepts.passage import passages as as_passages
 from vecveil.core.arrays import spread_rows
+from vecveil.core.blas import single_threaded_blas
 from vecveil.core.checks import at_least, fraction
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
@@ -188,7 +189,10 @@ def learn(
     measured = (f"queries:{queries}", *tasks) if queries is not None else tuple(tasks)
     target = Target(**(asked if targeted else {}), candidates=candidates, tasks=measured)
     kept = None if cache is None else Path(cache)
-    return _learn_to_target(concept, as_passages(texts), target, given, embedder=embedder, cache=kept, insist=targeted)
+    with single_threaded_blas():
+        return _learn_to_target(
+            concept, as_passages(texts), target, given, embedder=embedder, cache=kept, insist=targeted
+        )
 
 
 def _learn_to_target(
@@ -245,7 +249,7 @@ def _learn_to_target(
         target = _lower(target, bench, contender, seed)
     # Where words stay, what a blank gives away is for the directions and the noise to hide.
     guides = (*GUIDES, FILL_IN_THE_BLANK) if isinstance(contender.substitution, Keep) else GUIDES
-    choice = _choose(bench, contender, target, guides, seed, progress)
+    choice = _choose(bench, contender, target, guides=guides, seed=seed, progress=progress)
     if choice.directions is not None:
         given["settings"] = {**given["settings"], "directions": choice.directions}
     veil = finish(choice.noise_ratio, "")
@@ -278,7 +282,7 @@ def _make_bench(
 
 
 def _choose(
-    bench: Workbench, contender: Contender, target: Target, guides: Sequence[str], seed: int, progress: Progress
+    bench: Workbench, contender: Contender, target: Target, *, guides: Sequence[str], seed: int, progress: Progress
 ) -> Choice:
     """Return the directions and the noise that meet the target at the highest level of utility that does."""
     nearest = ""

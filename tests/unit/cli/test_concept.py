@@ -63,6 +63,50 @@ def test_the_default_comes_to_an_operating_point_on_vectors_alone(run: CommandLi
     assert learned.code == 0, learned.err
     assert "no veil keeps 95% of neighbors" in learned.err
     assert "Behind the veil" in learned.out
+    assert "Promised: a protected vector does not depend on the private words" in " ".join(learned.out.split())
+
+
+@pytest.fixture
+def marked(corpus: Path) -> Path:
+    rows = [
+        {"text": f"Two {PRIVATE_WORD}s.", "marks": [{"start": 4, "end": 5 + len(PRIVATE_WORD), "label": "ILL"}]},
+        {"text": "He has lumbago.", "marks": [{"start": 7, "end": 14, "label": "ILL"}]},
+        {"text": f"No {PRIVATE_WORD}.", "marks": []},
+        {"text": "He is 60.", "marks": [{"start": 6, "end": 8, "label": "AGE"}]},
+    ]
+    (corpus / "marked.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return corpus
+
+
+def test_annotations_tell_precision_recall_and_what_was_missed(run: CommandLine, marked: Path) -> None:
+    outcome = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks")
+    assert outcome.code == 0, outcome.err
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert "ILL 2 50.0% 50.0% 2 50.0% 50.0%" in lines
+    assert "all 2 50.0% 50.0% 2 50.0% 50.0%" in lines
+    assert "missed 1×: lumbago (ILL)" in lines
+    assert f"wrong 1×: {PRIVATE_WORD} (ILL)" in lines
+    assert "lumbago" not in outcome.err
+
+
+def test_labels_choose_which_annotations_count(run: CommandLine, marked: Path) -> None:
+    outcome = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks", "--label", "AGE")
+    assert "AGE 1 0.0% 0.0% 0 - -" in [" ".join(line.split()) for line in outcome.out.splitlines()]
+    check_refusal(run("concept", "concept.toml", "marked.jsonl", "--label", "ILL"), "--annotations")
+    wrong = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks", "--label", "AGES")
+    check_refusal(wrong, "did you mean 'AGE'")
+
+
+def test_without_examples_no_missed_form_is_shown(run: CommandLine, marked: Path) -> None:
+    outcome = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks", "--examples", "0")
+    assert "recall" in outcome.out
+    assert not {"lumbago", PRIVATE_WORD} & set(outcome.out.split())
+
+
+def test_a_concept_that_reads_annotations_is_not_measured_by_them(run: CommandLine, marked: Path) -> None:
+    (marked / "concept.toml").write_text('[[part]]\nkind = "annotated"\n')
+    outcome = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks")
+    assert (outcome.code, "recall" in outcome.out) == (0, False)
 
 
 @pytest.mark.parametrize("label", ["[/b]", "[bold]ILL", "[link=x]"])

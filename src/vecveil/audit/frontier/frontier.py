@@ -19,6 +19,7 @@ from vecveil.audit.frontier.utility import ENDINGS, Measure
 from vecveil.audit.frontier.workbench import Workbench
 from vecveil.audit.noise_search import LEAST_NOISE
 from vecveil.concepts import Concept, Passage
+from vecveil.core.blas import single_threaded_blas
 from vecveil.core.checks import at_least, fraction, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
@@ -48,7 +49,7 @@ class FrontierPlan:
         tasks: Specs of the utility tasks; none to search for texts by their own words.
         measure: What counts of them: "search" (all), "unnamed" (searches that don't name the concept), "reranked" (all,
             after reranking); where None, "search" of tasks that are named, and "unnamed" otherwise.
-        guides: Attacks by which numbers of directions are chosen: the strongest counts, and fill-in-the-blank beside it.
+        guides: Attacks by which numbers of directions are chosen: the strongest counts; fill-in-the-blank adds to it.
         seeds: Each is a repetition with its own split, shapes, noise and attackers.
         copies: Fresh releases of each training text that attackers learn from.
         near_copies: Cosine from which two texts are near copies, which stay on one side of every split; None splits
@@ -109,7 +110,7 @@ class Frontier:
 
     def run(self) -> FrontierResult:
         """Compute what is missing in the folder, and return everything."""
-        with self.experiment.open(self.identity()):
+        with self.experiment.open(self.identity()), single_threaded_blas():
             choices = tuple(self._choices())
             work = [(choice, seed) for choice in (*_REFERENCES, *choices) for seed in self.plan.seeds]
             found = [self._measure(*one) for one in self.progress(work, label="attacking", total=len(work))]

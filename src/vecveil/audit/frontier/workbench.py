@@ -142,9 +142,7 @@ class Workbench:
         key = json_digest(substitution.settings()), seed
         if key not in self._evidence:
             train, held_out, _ = self.corpus.split(seed)
-            self._evidence[key] = self.corpus.evidence(
-                [*train, *held_out], self.read(substitution).vectors, self.embed
-            )
+            self._evidence[key] = self.corpus.evidence([*train, *held_out], self.read(substitution).vectors, self.embed)
         return self._evidence[key]
 
     def learn(self, contender: Contender, directions: int | None, seed: int) -> Veil:
