@@ -33,7 +33,7 @@ from vecveil.audit.embedding import DefendedEncoder, MemoizedConcept, MemoizedEm
 from vecveil.audit.experiment import Cell, Experiment, to_json
 from vecveil.audit.noise_search import LEAST_NOISE, find_noise
 from vecveil.audit.plan import ATTACKS as DEFAULT_ATTACKS
-from vecveil.audit.plan import PROBES, AuditPlan
+from vecveil.audit.plan import PROBES, SPARSE, AuditPlan
 from vecveil.audit.result import EQUAL_SEARCH, AuditResult
 from vecveil.audit.rows import Example, Exposure, ProbeRow, Setting, SheetRow, TaskRow
 from vecveil.audit.tasks import build_task
@@ -49,7 +49,7 @@ from vecveil.core.specs import parse_spec
 from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.embedders.registry import embeds_any_text
 from vecveil.mechanisms import MECHANISMS, Mechanism
-from vecveil.shapes import ContrastPairs
+from vecveil.shapes import ContrastPairs, build_learner
 from vecveil.utility import UtilityTask
 from vecveil.veil import Veil
 from vecveil.veil.blanks import Blank, choose_blanks
@@ -240,7 +240,14 @@ class Audit:
 
     @cached_property
     def _veils(self) -> dict[str, Veil]:
-        return {name: veil_named(name, self.veil, self.corpus.pairs) for name in self.plan.defenses}
+        corpus = self.corpus
+        veils = {name: veil_named(name, self.veil, corpus.pairs) for name in self.plan.defenses if name != SPARSE}
+        if SPARSE in self.plan.defenses:
+            learner = build_learner("hard-concrete", preset="paper")
+            fitted = learner.fit(corpus.evidence(range(len(corpus))), np.random.default_rng(self.plan.seeds[0]))
+            model = self.veil.fingerprint
+            veils[SPARSE] = make_veil(fitted.shape, corpus.pairs, model, learner="hard-concrete", facts=fitted.facts)
+        return veils
 
     def _probe(self, kind: Any, setting: Setting, defense: Defense) -> Any:
         return lambda rng, _: probe_row(kind, self.corpus, setting, defense, rng)
@@ -460,7 +467,7 @@ def _check_budget(name: str, budget: Budget, veil: Veil) -> None:
 
 
 def _plain_mechanism(name: str, dimensions: int) -> Callable[[float], Mechanism]:
-    kind = MECHANISMS.load(name)
+    kind = MECHANISMS.load("mahalanobis" if name == SPARSE else name)
     return lambda epsilon: kind.for_shape(epsilon=epsilon, variances=np.ones(dimensions), axes=None, center=None)
 
 

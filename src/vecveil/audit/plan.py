@@ -19,6 +19,9 @@ ATTACKS = ("mlc,batch_size=256,epochs=60,patience=8", "nearest")
 TASKS = ("known-item", "neighbors")
 DEFENSES = ("laplace", "veil")
 BASELINES = ("remove",)
+SPARSE = "sparse"
+"""The paper's method as a defense: its mask, learned on the audited texts, with words that stay."""
+
 PROBES: tuple[ProbeKind, ...] = ("linear", "mlp")
 
 
@@ -30,7 +33,8 @@ class AuditPlan:
         attacks: Specs of attacks, `NAME[:PRIOR][,setting=value]`.
         tasks: Specs of utility tasks.
         budgets: What each mechanism may spend.
-        defenses: "veil", and mechanisms that add the same noise along every axis. No defense is always among them.
+        defenses: "veil", "sparse" (the paper's), and mechanisms that add the same noise along every axis. No defense is
+            always among them.
         baselines: Names of text-level baselines; "remove" is plain redaction.
         equal_search: Whether plain noise is as strong as the first task bears at what the veil keeps of it, in place of
             the budgets themselves: only then can leakage be compared.
@@ -67,8 +71,8 @@ class AuditPlan:
 
     def __post_init__(self) -> None:
         for name in self.defenses:
-            one_of(name, {"veil", *MECHANISMS.names()}, "defense")
-            if name != "veil" and MECHANISMS.load(name).takes_shape:
+            one_of(name, {"veil", SPARSE, *MECHANISMS.names()}, "defense")
+            if name in MECHANISMS.names() and MECHANISMS.load(name).takes_shape:
                 raise InvalidInputError(f"the mechanism {name!r} needs a shape, which only the veil has; name 'veil'")
         if not self.budgets:
             raise InvalidInputError("an audit needs a budget at least; name some with --epsilon or --noise-ratio")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from vecveil.audit.plan import SPARSE
 from vecveil.audit.rows import (
     PARTS,
     AttackRow,
@@ -212,7 +213,8 @@ def _label(setting: Setting, *, budgets: int) -> str:
     """Return what people call a defense; its budget is named where there are several."""
     if setting.defense == "remove":
         return "redaction"
-    plain = f"plain noise ({setting.label})" if setting.defense in MECHANISMS.names() else setting.label
+    known = {SPARSE: "SPARSE", **{name: f"plain noise ({name})" for name in MECHANISMS.names()}}
+    plain = known.get(setting.defense, setting.label)
     name = "veil" if setting.own and budgets == 1 else plain
     asked = setting.asked if budgets != 1 or EQUAL_SEARCH in setting.asked else ""
     return ", ".join(part for part in (name, asked) if part)

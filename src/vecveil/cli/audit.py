@@ -66,7 +66,8 @@ plan_options = add_options(
         "defenses",
         multiple=True,
         metavar="NAME",
-        help="What to attack beside unprotected vectors: veil, or a mechanism of plain noise; none for nothing else.  "
+        help="What to attack beside unprotected vectors: veil, sparse (the paper's mask, learned on TEXTS), or a "
+        "mechanism of plain noise; none for nothing else.  "
         "[default: laplace, veil]",
     ),
     click.option(

@@ -113,6 +113,15 @@ def test_defenses_are_what_their_settings_say() -> None:
     assert all(isinstance(found[name], Veiled) for name in ("laplace", "veil"))
 
 
+def test_the_papers_mask_is_a_defense_learned_on_the_audited_texts() -> None:
+    plan = replace(GRID, defenses=("sparse",), baselines=(), seeds=(0,))
+    defense = {setting.defense: defense for setting, defense in toy_audit(plan, texts=200).defenses()}["sparse"]
+    assert isinstance(defense, Veiled)
+    assert defense.veil.provenance.learner["name"] == "hard-concrete"
+    assert defense.veil.substitution.name == "keep"
+    assert np.ptp(defense.veil.shape.variances) > 0
+
+
 @pytest.mark.parametrize(("grid", "keyed"), [("float32", False), ("int8", True)])
 def test_the_veil_is_attacked_as_the_plan_says_it_ships(grid: str, keyed: bool) -> None:
     audit = toy_audit(replace(GRID, grid=grid, keyed=keyed), texts=200)
