@@ -13,14 +13,31 @@ from vecveil.cli.options import FILE, contrast_option, text_options
 from vecveil.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from vecveil.concepts import Concept, ContrastSet, Passage, Span
+    from vecveil.concepts.agreement import ConceptAgreement
 
 
 @click.command(short_help="Show what a concept finds in texts.")
 @click.argument("concept_file", metavar="CONCEPT", type=FILE)
 @click.argument("texts_file", metavar="TEXTS", type=FILE)
 @text_options
-@click.option("--examples", default=5, show_default=True, type=click.IntRange(min=0), help="Number of texts to show.")
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="LABEL",
+    help="With --annotations: an annotated label that is private; repeat it for more.  [default: those of the concept "
+    "where annotations have one, else all]",
+)
+@click.option(
+    "--examples",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Number of texts to show, and with --annotations of missed and of wrong forms.",
+)
 @contrast_option
 @click.option("--seed", default=0, show_default=True, help="Chooses the replacements, as for learn.")
 @click.option(
@@ -37,6 +54,7 @@ def concept(
     text_column: str,
     annotations_column: str | None,
     skip_empty: bool,
+    labels: tuple[str, ...],
     examples: int,
     contrast: Literal["removal", "replacement"],
     seed: int,
@@ -44,18 +62,24 @@ def concept(
 ) -> None:
     """Show what CONCEPT, a TOML file, finds in TEXTS: counts for each category, and examples with the finds marked.
 
+    With --annotations, the finds are compared with the spans in that column: precision and recall for each label, by
+    span and by word, with the forms that are missed or wrong most often.
+
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines. The examples are private text: this command shows them
     on your terminal and nowhere else.
     """
     from rich.table import Table
 
     from vecveil.concepts import contrast_set, load_concept
+    from vecveil.concepts.agreement import compare_spans
     from vecveil.concepts.passage import split_chunks
     from vecveil.concepts.removal import remove_spans
     from vecveil.veil import read_passages
 
     if pairs is not None and pairs.exists():
         raise InvalidInputError(f"{pairs} exists already; choose another name for --pairs")
+    if labels and annotations_column is None:
+        raise InvalidInputError("--label says which annotations count: name their column with --annotations")
     named = load_concept(concept_file)
     passages = read_passages(
         texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
@@ -80,6 +104,8 @@ def concept(
         forms = {passage.text[span.start : span.end].casefold() for passage, span in _spans(holding, label)}
         table.add_row(label, f"{finds:,}", f"{texts:,}", f"{len(forms):,}")
     console.print(table)
+    if annotations_column is not None and not named.reads_annotations:
+        _print_agreement(console, compare_spans(named, passages, found, labels), examples)
     if not holding:
         click.echo("The concept matches nothing here, so nothing can be learned from these texts.", err=True)
         return
@@ -89,6 +115,29 @@ def concept(
         console.print("without", remove_spans(passage.text, spans).replace("\n", "↵"), sep=" ")
     if pairs is not None and contrasts is not None:
         _write_pairs(pairs, contrasts, passages, named)
+
+
+def _print_agreement(console: Console, agreement: ConceptAgreement, examples: int) -> None:
+    from math import isnan
+
+    from rich.table import Table
+
+    table = Table("label", "annotated", "recall by span", "by word", "finds", "precision by span", "by word", box=None)
+    for label, spans in [
+        *((label, one) for label, one in agreement.spans.items() if label),
+        ("all", agreement.spans[""]),
+    ]:
+        words = agreement.words["" if label == "all" else label]
+        shares = [
+            "-" if isnan(share) else f"{share:.1%}"
+            for share in (spans.recall, words.recall, spans.precision, words.precision)
+        ]
+        table.add_row(label, f"{spans.annotated:,}", *shares[:2], f"{spans.finds:,}", *shares[2:])
+    console.print()
+    console.print(table)
+    for title, forms in (("missed", agreement.missed), ("wrong", agreement.wrong)):
+        for (label, form), count in list(forms.items())[:examples]:
+            console.print(f"{title} {count:,}×: {form} ({label})")
 
 
 def _spans(holding: list[tuple[Passage, tuple[Span, ...]]], label: str) -> list[tuple[Passage, Span]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 # Every kind is imported here, before the functions below take the names of the modules that hold them.
+from vecveil.concepts.agreement import Agreement, ConceptAgreement, measure_concept
 from vecveil.concepts.annotated import Annotated
 from vecveil.concepts.concept import Concept, Union
 from vecveil.concepts.content_words import ContentWords
@@ -23,7 +24,9 @@ from vecveil.core.errors import InvalidInputError
 
 __all__ = [
     "CONCEPTS",
+    "Agreement",
     "Concept",
+    "ConceptAgreement",
     "ContrastSet",
     "Passage",
     "SensitiveToken",
@@ -35,6 +38,7 @@ __all__ = [
     "dump_concept",
     "entities",
     "load_concept",
+    "measure_concept",
     "patterns",
     "presidio",
     "sensitive_tokens",
@@ -45,21 +49,43 @@ __all__ = [
 EntityBackend = Literal["spacy", "transformers"]
 
 
-def terms(*terms: str, label: str = "TERM", case_sensitive: bool = False) -> Concept:
-    """Return the concept of these words and phrases, found as whole words.
+def terms(
+    *terms: str,
+    label: str = "TERM",
+    case_sensitive: bool = False,
+    inflections: bool = True,
+    spacing: bool = True,
+    letters: bool = True,
+    misspellings: bool = True,
+) -> Concept:
+    """Return the concept of these words and phrases, found as whole words and however people write them.
 
     >>> concept = terms("asthma", "type 2 diabetes", label="DISEASE")
     >>> concept.find("Asthma since birth.")
     (Span(start=0, end=6, label='DISEASE'),)
     >>> concept.remove("She has type 2 diabetes and a cold.")
     'She has and a cold.'
+    >>> concept.remove("She had type-2 diabtes, and two asthmas.")
+    'She had, and two.'
 
     Args:
         *terms: What to look for.
         label: The category that the terms belong to.
         case_sensitive: Whether "AIDS" is something other than "aids".
+        inflections: Whether plurals, possessives and verb endings are found.
+        spacing: Whether "heart-attack" and "heartattack" are "heart attack".
+        letters: Whether "cafe" is "café".
+        misspellings: Whether one letter may be wrong in seven, and two in thirteen.
     """
-    return Terms(terms=terms, label=label, case_sensitive=case_sensitive)
+    return Terms(
+        terms=terms,
+        label=label,
+        case_sensitive=case_sensitive,
+        inflections=inflections,
+        spacing=spacing,
+        letters=letters,
+        misspellings=misspellings,
+    )
 
 
 def patterns(

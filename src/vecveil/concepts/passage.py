@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from vecveil.core.errors import InvalidInputError
@@ -15,15 +15,23 @@ _CHUNK = 512
 
 @dataclass(frozen=True, order=True)
 class Span:
-    """Characters `start` to `end` (exclusive) of a text, and the category they belong to."""
+    """Characters `start` to `end` (exclusive) of a text, the category they belong to, and the term that they stand for.
+
+    The term is no part of what makes two spans equal, and never shown. Where it is empty, the characters are the value.
+    """
 
     start: int
     end: int
     label: str
+    term: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
             raise InvalidInputError(f"a span must start at 0 or later and end after it, got {self.start}..{self.end}")
+
+    def read_value(self, text: str) -> str:
+        """Return the private value in its text: the term, or else the characters themselves."""
+        return self.term or text[self.start : self.end]
 
 
 Spans: TypeAlias = tuple[Span, ...]
@@ -64,15 +72,14 @@ def merge_overlaps(spans: Iterable[Span]) -> Spans:
     Merging, not choosing: a character that any part of a concept marks as private stays marked.
     """
     merged: list[Span] = []
-    longest = 0
-    for span in sorted(spans, key=lambda span: (span.start, -span.end, span.label)):
-        length = span.end - span.start
+    longest: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end, span.label, not span.term)):
         if merged and span.start < merged[-1].end:
-            last = merged[-1]
-            label = span.label if length > longest else last.label
-            merged[-1] = Span(last.start, max(last.end, span.end), label)
-            longest = max(longest, length)
+            if span.end - span.start > longest[-1].end - longest[-1].start:
+                longest[-1] = span
+            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end), longest[-1].label)
         else:
             merged.append(span)
-            longest = length
-    return tuple(merged)
+            longest.append(span)
+    # Several terms that overlap are a value of their own.
+    return tuple(one if whole == one else whole for whole, one in zip(merged, longest, strict=True))

@@ -21,13 +21,13 @@ from vecveil.core.progress import Progress, silent
 def collect_surfaces(passages: Sequence[Passage], found: Sequence[Spans]) -> dict[str, tuple[str, ...]]:
     """Return, for each label, the distinct surface forms that the spans of a corpus have.
 
-    Forms that differ only in case count as one, and the one with fewer capitals is kept, so that a word that once
-    began a sentence does not carry its capital into the middle of another.
+    A form of a term is the term. Forms that differ only in case count as one, and the one with fewer capitals is kept,
+    so that a word that once began a sentence does not carry its capital into the middle of another.
     """
     forms: dict[str, dict[str, str]] = {}
     for passage, spans in zip(passages, found, strict=True):
         for span in spans:
-            surface = " ".join(passage.text[span.start : span.end].split())
+            surface = " ".join(span.read_value(passage.text).split())
             if surface:
                 known = forms.setdefault(span.label, {})
                 folded = surface.casefold()
@@ -49,17 +49,19 @@ def replace_spans(
     Raises:
         InvalidInputError: When a label has no second form to choose.
     """
+    held = tuple(spans)
+    values = {text[span.start : span.end]: span.read_value(text) for span in held}
 
     def choose(original: str, label: str) -> str:
         known = {surface.casefold(): surface for surface in surfaces.get(label, ())}
-        folded = " ".join(original.split()).casefold()
+        folded = " ".join(values.get(original, original).split()).casefold()
         others = [surface for key, surface in known.items() if key != folded]
         if not others:
             forms = f"{len(known)} distinct surface form(s)"
             raise InvalidInputError(f"label {label!r} has {forms}; replacement needs at least 2 of the same label")
         return others[int(rng.integers(len(others)))]
 
-    return rewrite_spans(text, spans, take_over_capital(choose))
+    return rewrite_spans(text, held, take_over_capital(choose))
 
 
 @dataclass(frozen=True, kw_only=True)

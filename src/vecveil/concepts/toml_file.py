@@ -80,6 +80,8 @@ def parse_concept(text: str, *, folder: Path, source: str = "concept") -> Concep
     """
     try:
         return _build_concept(tomllib.loads(text), folder)
+    except RecursionError:
+        raise ArtifactError(f"{source} is nested too deep") from None
     except tomllib.TOMLDecodeError as error:
         raise ArtifactError(f"{source} is not valid TOML: {error}") from None
     except InvalidInputError as error:

@@ -43,6 +43,10 @@ class Randomize(Substitution):
             raise InvalidInputError(
                 f"epsilon of a word must be at most {LARGEST:g}, got {self.epsilon!r}; nothing is hidden beyond that"
             )
+        if not isinstance(self.candidates, Mapping):
+            raise InvalidInputError(f"candidates must be words by category, got {type(self.candidates).__name__}")
+        if isinstance(self.taken, str) or not all(isinstance(label, str) for label in self.taken):
+            raise InvalidInputError(f"taken must be a list of categories, got {type(self.taken).__name__}")
         object.__setattr__(self, "taken", tuple(self.taken))
         known = {label: _distinct(values, label) for label, values in self.candidates.items()}
         object.__setattr__(self, "candidates", known)

@@ -52,7 +52,7 @@ class Substitution(ABC):
 
         Args:
             label: The category that the value belongs to.
-            value: As it is written in the text.
+            value: As it is written in the text, or the term that it is a form of.
         """
 
     def fit(self, listed: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[str]]) -> Self:
@@ -97,11 +97,11 @@ def rewrite_text(
     met: set[Value] = set()
     outcomes = []
     for span in spans:
-        original = text[span.start : span.end]
-        value = span.label, fold_value(original)
+        written = span.read_value(text)
+        value = span.label, fold_value(written)
         met.add(value)
         if value not in chosen:
-            chosen[value] = pick(substitution.outcomes(span.label, original), draw(*value))
+            chosen[value] = pick(substitution.outcomes(span.label, written), draw(*value))
         outcomes.append(_inflect(text, span, chosen[value]) or gap)
     rewritten = replace_pieces(text, tuple(_widen(text, span) for span in spans), outcomes)
     left = rewritten == text or any(map(str.isalnum, rewritten))
@@ -137,5 +137,5 @@ def pick(outcomes: Mapping[str, float], number: float) -> str:
 
 
 def fold_value(value: str) -> str:
-    """Return a value with its variants of writing made equal: case, blanks, accents, apostrophes, hyphens."""
-    return fold(value, case_sensitive=False).text.strip()
+    """Return a value with its variants of writing made equal: case, blanks, accents, apostrophes, dashes."""
+    return fold(value, case_sensitive=False, letters=True).text.strip()

@@ -130,7 +130,7 @@ def _make_blank(
 ) -> Blank | None:
     here: dict[tuple[str, str], list[Span]] = {}
     for span in spans:
-        here.setdefault((span.label, fold_value(passage.text[span.start : span.end])), []).append(span)
+        here.setdefault((span.label, fold_value(span.read_value(passage.text))), []).append(span)
     label, value = list(here)[int(rng.integers(len(here)))]
     places = tuple(here[label, value])
     taken = {other for _, other in here}

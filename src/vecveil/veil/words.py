@@ -100,10 +100,10 @@ class WordProtection:
         unknown: dict[Value, str] = {}
         for span in found:
             if any(span.start < place.end and place.start < span.end for place in places):
-                original = passage.text[span.start : span.end]
-                unknown[span.label, fold_value(original)] = original
+                written = span.read_value(passage.text)
+                unknown[span.label, fold_value(written)] = written
         known = None if self.substitution.name == "remove" else [found]
-        laws = [self.substitution.outcomes(label, original) for (label, _), original in unknown.items()]
+        laws = [self.substitution.outcomes(label, written) for (label, _), written in unknown.items()]
         texts: dict[str, float] = {}
         for chosen in product(*(law.items() for law in laws)):
             forced = dict(zip(unknown, (outcome for outcome, _ in chosen), strict=True))

@@ -137,3 +137,13 @@ def test_a_replacement_for_a_part_of_a_word_holds_nothing_of_that_part() -> None
     concept = terms("London", "London bridge", "Paris", label="PLACE")
     rewritten = build_rewriter("semantic-replacement").rewrite(texts, concept, np.random.default_rng(0))
     assert rewritten[0] == "a Paris-based firm"
+
+
+def test_forms_of_a_term_are_one_surface_and_none_replaces_another() -> None:
+    concept = terms("stroke", "gout", label="X")
+    corpus = [Passage("Two strokes."), Passage("A stroke."), Passage("Gout.")]
+    found = concept.find_all(corpus)
+    surfaces = collect_surfaces(corpus, found)
+    assert surfaces == {"X": ("gout", "stroke")}
+    replaced = {replace_spans("Two strokes.", found[0], surfaces, np.random.default_rng(seed)) for seed in range(8)}
+    assert replaced == {"Two gout."}

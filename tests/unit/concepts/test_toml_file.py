@@ -137,6 +137,10 @@ _PARTS: st.SearchStrategy[Concept] = st.one_of(
         terms=st.lists(_NAMES.map(lambda name: f"x{name}"), min_size=1, max_size=3).map(tuple),
         label=_NAMES,
         case_sensitive=st.booleans(),
+        inflections=st.booleans(),
+        spacing=st.booleans(),
+        letters=st.booleans(),
+        misspellings=st.booleans(),
     ),
     st.builds(
         Patterns,

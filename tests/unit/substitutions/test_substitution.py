@@ -31,6 +31,15 @@ def test_a_replacement_does_not_take_over_the_capital_which_would_tell_of_the_wo
     assert _rewrite(Placeholder(), text) == ("a condition since May, and a condition. a condition too.", 3)
 
 
+def test_forms_of_a_term_are_one_value() -> None:
+    law = Randomize(epsilon=1.0, candidates=DISEASES)
+    text, count = _rewrite(law, "Asthma, two asthmas, asthma's toll and an ASTHMA.", [0.99])
+    assert text == "lupus, two lupus, lupus's toll and a lupus."
+    assert count == 1
+    assert _rewrite(Remove(), "She had two asthmas.")[0] == "She had two."
+    assert law.outcomes("DISEASE", "gout") == law.outcomes("DISEASE", "ｇöut")
+
+
 def test_removing_closes_the_gap() -> None:
     assert _rewrite(Remove(), "She has gout, and pain.") == ("She has, and pain.", 1)
 

@@ -138,3 +138,11 @@ def test_without_noise_equal_vectors_share_the_guess() -> None:
 def test_no_blanks_give_no_readings() -> None:
     release = _veil(Keep()).release(noise_ratio=1.0, rng=np.random.default_rng(1), ledger="none")
     assert read_blanks(release, WordEmbedder().embed, []).posteriors == ()
+
+
+def test_another_form_of_the_truth_is_no_other_candidate() -> None:
+    for text in ("She has no gouts.", "She has no gout, nor gouts."):
+        (blank,) = _blanks([text], most_candidates=10)
+        assert {passage.text for passage in blank.candidates} - {text} == {
+            text.replace("gouts", word).replace("gout", word) for word in WORDS[1:]
+        }
