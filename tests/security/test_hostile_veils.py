@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +74,7 @@ def _say(*path: str, value: Any) -> Callable[[dict[str, Any], dict[str, np.ndarr
     return change
 
 
+DRAWN = {"name": "randomize", "epsilon": 2.0, "candidates": {"X": ["a", "b"]}, "taken": []}
 FORGERIES = {
     "axes of rank one": _project_all_but_one,
     "axes that are sheared": _shear,
@@ -90,6 +92,13 @@ FORGERIES = {
     "an embedder with an escape": _say("provenance", "embedder", value="minilm\x1b[31m"),
     "a version with an escape": _say("provenance", "versions", value={"python": "3\x9b31m"}),
     "a concept that is a list": _say("concept", value=[1]),
+    "a concept that was of no kind": _say("provenance", "concept", value={"terms": 1}),
+    "parts of a concept that were of no kind": _say("provenance", "concept", value={"parts": [{"terms": 1}]}),
+    "uneven noise by a mechanism that has none": _say("mechanism", value="laplace"),
+    "a kind without end": _say("kind", value=["a"] * 100_000),
+    "a format without end": _say("format", value=["a"] * 100_000),
+    "candidates that are a list": _say("substitution", value={**DRAWN, "candidates": ["a", "b"]}),
+    "candidates that were taken from a number": _say("substitution", value={**DRAWN, "taken": [1]}),
     "a concept of no kind": _say("concept", value={"kind": "code", "run": "os.system"}),
     "facts that are no numbers": _say("provenance", "facts", value={"gate": "NaN"}),
     "dimensions without end": _say("embedder", "dimensions", value=10**12),
@@ -104,7 +113,19 @@ def test_a_forged_veil_is_refused(folder: Path, forgery: str, run: CommandLine) 
     outcome = run("show", folder)
     assert outcome.code == 1
     assert "Traceback" not in outcome.err
+    assert len(outcome.err) < 1000
     assert not any(sign in outcome.out + outcome.err for sign in ("\x1b", "\x07", "\x9b"))
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "tensors.safetensors"])
+def test_a_folder_in_the_place_of_a_file_leaves_nothing_open(folder: Path, file: str) -> None:
+    (folder / file).unlink()
+    (folder / file).mkdir()
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    for _ in range(3):
+        with pytest.raises(ArtifactError, match="no regular file"):
+            Veil.load(folder)
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
 def test_deep_nesting_ends_in_a_message(folder: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +92,29 @@ def test_a_text_that_is_replaced_moves_no_other_when_a_veil_is_learned() -> None
     other = [Passage("Nobody was here."), *one[1:]]
     first, second = (words.rewrite_sample(corpus, CONCEPT.find_all(corpus), seed=0) for corpus in (one, other))
     assert {row: text for row, text in first.items() if row} == second
+
+
+def test_exchanging_two_values_costs_epsilon_for_each_and_no_more() -> None:
+    """Each text's outcomes in full: one number on every line of a grid for each value, which its law divides."""
+    epsilon, numbers = 1.0, (np.arange(300) + 0.5) / 300
+    drawn = WordProtection(substitution=replace(RANDOM, epsilon=epsilon), concept=CONCEPT)
+
+    def spread(first: str, second: str) -> Counter[str]:
+        texts = [f"Has {first} and {second}."] * len(numbers) ** 2
+        grid = [dict(zip((first, second), pair, strict=True)) for pair in product(numbers, numbers)]
+        return Counter(drawn.rewrite(texts, [lambda _, value, of=of: of[value] for of in grid]).texts)
+
+    spreads = {pair: spread(*pair) for pair in permutations(RANDOM.candidates["DISEASE"], 2)}
+    assert all(len(found) == 9 for found in spreads.values())
+    for (first, one), (second, other) in permutations(spreads.items(), 2):
+        exchanged = sum(before != after for before, after in zip(first, second, strict=True))
+        worst = max(math.log(one[text] / other[text]) for text in one)
+        # The lines of the grid are counted, which is exact to a few of them.
+        assert worst <= exchanged * epsilon + 0.05
+    assert max(
+        math.log(spreads["gout", "asthma"][text] / spreads["asthma", "gout"][text])
+        for text in spreads["gout", "asthma"]
+    ) == pytest.approx(2 * epsilon, abs=0.05)
 
 
 class Unnormalized(WordEmbedder):

@@ -44,6 +44,11 @@ class ChromaPlace(Place):
         columns = (found["ids"], found["embeddings"], found["metadatas"], found["documents"])
         return {one: (vector_bytes(vector), more, text) for one, vector, more, text in zip(*columns, strict=True)}
 
+    def seals(self, name: str) -> dict[Any, Any]:
+        found = self.client.get_collection(name, embedding_function=None).get(include=["metadatas"])
+        pairs = zip(found["ids"], found["metadatas"], strict=True)
+        return {one: more["seal"] for one, more in pairs if more and "seal" in more}
+
     def revise(self, name: str, row: int, *, vector: Embeddings | None = None, topic: str | None = None) -> None:
         found = self.client.get_collection(name, embedding_function=None)
         more = None if topic is None else [{**topic_of(row), "topic": topic}]
@@ -81,6 +86,11 @@ class QdrantPlace(Place):
         rows = zip(found, payloads, texts, strict=True)
         return {str(point.id): (vector_bytes(point.vector), payload, text) for point, payload, text in rows}
 
+    def seals(self, name: str) -> dict[Any, Any]:
+        with self.client() as client:
+            found, _ = client.scroll(name, limit=1000, with_payload=True)
+        return {point.id: point.payload["seal"] for point in found if "seal" in (point.payload or {})}  # type: ignore[index]
+
     def revise(self, name: str, row: int, *, vector: Embeddings | None = None, topic: str | None = None) -> None:
         with self.client() as client:
             if vector is not None:
@@ -111,6 +121,14 @@ class PgvectorPlace(Place):
             return {
                 str(one): (vector_bytes(vector), more, text) for one, vector, more, text in connection.execute(query)
             }
+
+    def seals(self, name: str) -> dict[Any, Any]:
+        with psycopg.connect(self.where, autocommit=True) as connection:
+            kinds = connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(name))).description
+            if "seal" not in [column.name for column in kinds or ()]:
+                return {}
+            query = sql.SQL("SELECT number, seal FROM {}").format(sql.Identifier(name))
+            return dict(connection.execute(query).fetchall())
 
     def revise(self, name: str, row: int, *, vector: Embeddings | None = None, topic: str | None = None) -> None:
         with psycopg.connect(self.where, autocommit=True) as connection:

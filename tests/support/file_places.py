@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import faiss
 import lancedb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from support.places import Place, Rows, text_of, topic_of, vector_bytes
 from support.veils import unit_vectors
@@ -48,6 +50,10 @@ class LancePlace(Place):
         found = lancedb.connect(str(self.folder)).open_table(name).to_arrow().to_pylist()
         return {row["id"]: (vector_bytes(row["vector"]), row["more"], row["body"]) for row in found}
 
+    def seals(self, name: str) -> dict[Any, Any]:
+        found = lancedb.connect(str(self.folder)).open_table(name).to_arrow().to_pylist()
+        return {row["id"]: row["seal"] for row in found if "seal" in row}
+
     def revise(self, name: str, row: int, *, vector: Embeddings | None = None, topic: str | None = None) -> None:
         table = lancedb.connect(str(self.folder)).open_table(name)
         kept = table.search().where(f"id = 'it''s {row}'").to_arrow().to_pylist()[0]
@@ -76,6 +82,11 @@ class FaissPlace(Place):
         index = faiss.read_index(str(self.folder / name))
         ids = faiss.vector_to_array(index.id_map).tolist()
         return {str(one): (vector_bytes(index.reconstruct(one)), None, None) for one in ids}
+
+    def seals(self, name: str) -> dict[Any, Any]:
+        path = self.folder / f"{name}.seals.parquet"
+        table = pq.read_table(path) if path.exists() else pa.table({"id": [], "seal": []})
+        return dict(zip(table["id"].to_pylist(), table["seal"].to_pylist(), strict=True))
 
     def revise(self, name: str, row: int, *, vector: Embeddings | None = None, topic: str | None = None) -> None:
         del topic
