@@ -19,6 +19,7 @@ SHOWN = {
     "haystack_pipeline.py": "The lift on the third floor is out of order.",
     "chroma_collection.py": "[['2']]",
     "gateway_client.py": "2 vectors of 384 dimensions",
+    "faiss_rerank.py": "The lift on the third floor is out of order.",
     "migrate_chroma.py": "[['2']]",
     "ray_dataset.py": "['id', 'vector']",
     "spark_frame.py": "vector: array",

@@ -28,6 +28,7 @@ from vecveil.core.key import Key
 from vecveil.embedders import resolve_embedder
 from vecveil.files.key_file import read_key
 from vecveil.ledger import open_ledger
+from vecveil.service.clients import add_client
 
 TOKEN_TABLES = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
 """The table of cl100k_base, which is fetched from the network otherwise."""
@@ -82,6 +83,32 @@ def test_openais_client_gets_protected_vectors_from_another_server(
     with open_ledger(tmp_path / "ledger.sqlite") as ledger:
         assert ledger.totals().releases == 2 + 1 + 2048
         assert ledger.problems() == []
+
+
+def test_openais_client_gets_seals_that_are_reranked(
+    veil: Path, server: EmbeddingServer, environment: dict[str, str], tmp_path: Path
+) -> None:
+    writer, searcher = (
+        add_client(tmp_path / "clients.toml", name, rerank=rerank)
+        for name, rerank in (("writer", "refuse"), ("searcher", "allow"))
+    )
+    texts = [*TEXTS, "rain again"]
+    options = ("--upstream", server.base_url, "--clients", tmp_path / "clients.toml")
+    with running_gateway(veil, *options, environment=environment) as (address, process):
+        client = openai.OpenAI(base_url=f"{address}/v1", api_key=writer, max_retries=0)
+        found = client.embeddings.create(input=texts, model=MODEL, extra_body={"seal_ids": ["a", "b", "c"]})
+        sealed = [{"id": one, "seal": entry.seal} for one, entry in zip("abc", found.data, strict=True)]  # type: ignore[attr-defined]
+        asked = {"model": MODEL, "query": texts[2], "documents": sealed, "top_n": 2}
+        bearer = {"Authorization": f"Bearer {searcher}"}
+        answers = [httpx.post(f"{address}/{v}/rerank", json=asked, headers=bearer).json() for v in ("v1", "v2")]
+        refused = httpx.post(f"{address}/v1/rerank", json=asked, headers={"Authorization": f"Bearer {writer}"})
+        process.send_signal(signal.SIGTERM)
+        said = finished(process)
+    assert [one["results"] for one in answers[1:]] == [answers[0]["results"]]
+    assert answers[0]["results"][0] == {"index": 2, "relevance_score": pytest.approx(1, abs=1e-3)}
+    assert len(answers[0]["results"]) == 2
+    assert refused.status_code == 403
+    assert not any(secret in said.out + said.err for secret in (PRIVATE_WORD, "vvs1", "relevance"))
 
 
 def test_langchains_client_sends_tokens_and_gets_vectors_of_the_model_here(

@@ -5,14 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from support.stores import Place, vectors_in
+from vecveil.core.arrays import Embeddings
 from vecveil.migrate import Migration, migrate
 from vecveil.veil import Guard
 
 
-def migrated(place: Place, guard: Guard, *, keep_texts: bool = False, batch_rows: int = 5) -> Migration:
+def migrated(
+    place: Place, guard: Guard, *, keep_texts: bool = False, seal: bool = False, batch_rows: int = 5
+) -> Migration:
     """Migrate the notes of a store."""
     with place.opened() as store:
-        return migrate(store, guard, keep_texts=keep_texts, batch_rows=batch_rows)
+        return migrate(store, guard, keep_texts=keep_texts, seal=seal, batch_rows=batch_rows)
+
+
+def require_sealed(place: Place, name: str, guard: Guard, vectors: Embeddings) -> None:
+    """Raise unless every row of a collection has the seal of its clean vector, in the rows' order."""
+    found = dict(sorted(place.seals(name).items(), key=lambda pair: _number(pair[0])))
+    assert len(found) == len(vectors)
+    assert np.allclose(guard.sealer.open([*found.values()], [*found]), vectors, atol=1e-3)
+
+
+def _number(name: object) -> int:
+    """Return the number at the end of an id: other stores sort ids as texts."""
+    return int("".join(filter(str.isdigit, str(name))))
 
 
 def require_protected(place: Place, guard: Guard) -> None:

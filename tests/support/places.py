@@ -44,6 +44,10 @@ class Place:
         """Return all rows of a collection; None where there is none."""
         raise NotImplementedError
 
+    def seals(self, name: str) -> dict[Any, Any]:
+        """Return the seals of a collection, as they are kept, by the ids that vecveil knows rows by; empty without."""
+        raise NotImplementedError
+
     def revise(self, name: str, row: int, *, vector: Embeddings | None = None, topic: str | None = None) -> None:
         """Give a row another vector or another topic, under the same id."""
         raise NotImplementedError

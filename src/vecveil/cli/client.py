@@ -35,6 +35,13 @@ def client() -> None:
     show_default=True,
     help="Queries.",
 )
+@click.option(
+    "--rerank",
+    type=click.Choice(["allow", "refuse"]),
+    default="refuse",
+    show_default=True,
+    help="Order documents, sealed ones too, by their clean vectors; the scores tell what these are.",
+)
 @click.option("--texts-per-minute", type=float, metavar="N", help="Texts it may send.  [default: the gateway's limit]")
 @click.option("--collection", metavar="NAME", help="What its limits are kept for in the ledger.  [default: its name]")
 def new_client(*, clients_file: Path, name: str, veil: Path | None, **settings: Any) -> None:

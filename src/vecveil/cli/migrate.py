@@ -18,6 +18,7 @@ from vecveil.cli.options import (
     concept_option,
     embedder_option,
     ledger_options,
+    seal_options,
     signed_option,
 )
 from vecveil.core.errors import InvalidInputError
@@ -52,6 +53,7 @@ MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
 @click.option("--drop-backup", is_flag=True, help="After a swap: delete the clean rows for good, with --yes.")
 @click.option("--yes", is_flag=True, help="Do delete them.")
 @click.option("--keep-texts", is_flag=True, help="Let texts go along. Who has them needs no vectors to read them.")
+@seal_options
 @click.option("--id-column", metavar="COLUMN", help="Column of ids.  [default: id, or the primary key]")
 @click.option("--vector-column", metavar="COLUMN", help="Column or name of the vectors, where there are several.")
 @click.option(
@@ -79,6 +81,8 @@ def migrate(
     drop_backup: bool,
     yes: bool,
     keep_texts: bool,
+    seal: bool,
+    seal_key: Path | None,
     id_column: str | None,
     vector_column: str | None,
     batch_rows: int,
@@ -95,7 +99,8 @@ def migrate(
     the collection stays as COLLECTION-before-vecveil: clean, until --drop-backup deletes it.
 
     Texts stay behind, and so does what reads like them; other fields go along as they are. In the ledger, ids belong to
-    COLLECTION.
+    COLLECTION. With --seal, each row of the shadow gets a field seal (for FAISS, COLLECTION.seals.parquet): see
+    docs/how-to/rerank.md.
     """
     from vecveil.migrate import open_store, read_queries
     from vecveil.veil import Guard, Veil
@@ -112,28 +117,39 @@ def migrate(
     recorded = choose_ledger(ledger, no_ledger=no_ledger)
     veil = Veil.load(veil_folder, signed_by=signed_by)
     guard = Guard(
-        veil, **budget, key=key_file, ledger=recorded, collection=collection, concept=concept_file, embedder=embedder
+        veil,
+        **budget,
+        key=key_file,
+        seal_key=seal_key,
+        ledger=recorded,
+        collection=collection,
+        concept=concept_file,
+        embedder=embedder,
     )
+    chosen: dict[str, Any] = {"keep_texts": keep_texts, "batch_rows": batch_rows}
+    chosen["seal"] = seal or seal_key is not None
     with closing(open_store(where, collection, id_column=id_column, vector_column=vector_column)) as store:
         if swap:
             _swap_names(store, guard)
         elif drop_backup:
             _drop_clean_rows(store, guard, yes=yes)
         else:
-            _protect_rows(store, guard, keep_texts=keep_texts, batch_rows=batch_rows, queries=asked, k=k)
+            _protect_rows(store, guard, queries=asked, k=k, **chosen)
 
 
 def _protect_rows(
-    store: Store, guard: Guard, *, keep_texts: bool, batch_rows: int, queries: list[str] | Embeddings | None, k: int
+    store: Store, guard: Guard, *, queries: list[str] | Embeddings | None, k: int, seal: bool, **chosen: Any
 ) -> None:
     from vecveil.migrate import compare, migrate
 
     try:
-        done = migrate(store, guard, keep_texts=keep_texts, batch_rows=batch_rows, progress=progress_bar)
+        done = migrate(store, guard, seal=seal, progress=progress_bar, **chosen)
         resumed = f" ({done.resumed:,} of them by an earlier run)" if done.resumed else ""
         _print(f"{done.rows:,} rows protected{resumed} into {done.shadow}; {store.collection} is as it was")
         _print(f"left out: {_join_names(done.left_out)}")
         _print(f"went along: {_join_names(done.carried)}")
+        if seal:
+            _print("clean vectors sealed for their owner, with each row")
         _print("recorded in the ledger" if done.recorded else "not recorded in any ledger")
         for line in budget_lines(guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)):
             _print(line)

@@ -137,6 +137,19 @@ cache_option = click.option(
 )
 
 
+seal_options = add_options(
+    click.option(
+        "--seal",
+        is_flag=True,
+        help="Store beside each protected vector the clean one, encrypted for whoever has the key (a seal).",
+    ),
+    click.option(
+        "--seal-key", type=FILE, metavar="FILE", help="Seal with this key, for those who search.  [default: --key]"
+    ),
+)
+"""Off unless one of them is given."""
+
+
 def list_names(what: str, registry: Registry[Any]) -> str:
     """Return the help of an option that takes a registered name."""
     return f"{what}: {', '.join(registry.names())}."

@@ -21,6 +21,7 @@ from vecveil.cli.options import (
     embedder_option,
     grid_option,
     ledger_options,
+    seal_options,
     signed_option,
 )
 from vecveil.core.errors import InvalidInputError
@@ -84,6 +85,7 @@ from vecveil.veil.budget import SCALES
     help="Rows that are protected and written together.  [default: 256 texts, 8192 vectors]",
 )
 @cache_option
+@seal_options
 @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
 @click.option(
     "--engine",
@@ -116,12 +118,15 @@ def protect(
 
     Every release is recorded in a ledger, and refused where it would bring a record over the ledger's limit (see
     vecveil ledger). With --key, a record that was protected before gets the same vector again, at no further cost.
+
+    With --seal, whoever has the key can put what a search finds into its exact order: see docs/how-to/rerank.md.
     """
     from vecveil.concepts import load_concept
     from vecveil.veil import Veil, protect_file
 
     settings["concept"] = None if concept_file is None else load_concept(concept_file)
     settings |= {"key": key_file, "ledger": choose_ledger(ledger, no_ledger=no_ledger)}
+    settings["seal"] |= settings["seal_key"] is not None
     if engine != "here":
         settings["signed_by"] = signed_by
         _protect_on_engine(engine, veil_folder, source, out, concept_file, overwrite=overwrite, **settings)
@@ -142,6 +147,7 @@ def protect(
         f"left out: {', '.join(report.dropped) or 'no column'}",
         *([f"of these, the concept finds words in {', '.join(report.private)}"] if report.private else []),
         *(["Warning: other columns were not searched for the concept: name it with --concept"] if unsearched else []),
+        *(["clean vectors sealed for their owner in the column seal"] if report.sealed else []),
         f"recorded in the ledger as run {report.run}" if report.recorded else "not recorded in any ledger",
         *(["seeded: not private"] if settings["seed"] is not None else []),
         *budget_lines(veil.guarantee(**{name: settings[name] for name in (*SCALES, "grid")})),
@@ -173,8 +179,9 @@ def _protect_on_engine(
     if source.suffix != ".parquet" and not source.is_dir():
         raise InvalidInputError(f"--engine {engine} reads Parquet, a file or a folder of them, got {source}")
     columns = Columns(**{entry.name: settings.pop(entry.name) for entry in fields(Columns)})
-    if settings["key"] is not None:
-        settings["key"] = str(settings["key"].resolve())
+    for name in ("key", "seal_key"):
+        if settings[name] is not None:
+            settings[name] = str(settings[name].resolve())
     settings["concept"] = None if concept_file is None else str(concept_file.resolve())
     guard = Guard(str(veil_folder.resolve()), **settings)
     protect_parquet = import_module(f"vecveil.integrations.{engine}").protect_parquet

@@ -48,6 +48,7 @@ def _to_bytes(_context: click.Context, _option: click.Parameter, mebibytes: int)
     metavar="FILE",
     help="Derive noise from this key.  [default: one of the gateway's own, made at the first start]",
 )
+@click.option("--seal-key", type=FILE, metavar="FILE", help="Seal and rerank with this key.  [default: that of noise]")
 @click.option("--fresh-noise", is_flag=True, help="New noise at every request: repeating one then costs privacy.")
 @grid_option
 @ledger_options
@@ -101,6 +102,7 @@ def serve(
     port: int,
     clients_file: Path | None,
     key_file: Path | None,
+    seal_key: Path | None,
     fresh_noise: bool,
     grid: str,
     ledger: str | None,
@@ -109,6 +111,8 @@ def serve(
     **options: Any,
 ) -> None:
     """Serve vectors protected with VEIL by OpenAI's embeddings API: /v1/embeddings, /v1/models, /health, /metrics.
+
+    /v1/rerank puts documents, or their seals, into their exact order, for clients that may see clean vectors.
 
     Vectors come from the veil's own model, which is loaded here, or from another server (--upstream). A model's name
     with :query behind it asks for a query's vector, the name alone for a document's; both are protected unless a client
@@ -136,6 +140,7 @@ def serve(
         key=None if fresh_noise else key_file or _own_key(veil),
         ledger=choose_ledger(ledger, no_ledger=no_ledger),
         grid=grid,
+        seal_key=seal_key,
         concept=concept_file,
         embedder=embedder,
         signed_by=signed_by,

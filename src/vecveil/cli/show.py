@@ -80,7 +80,7 @@ def _budget(veil: Veil) -> str:
 
 def _concept(summary: Any) -> str:
     """Return the kinds and sizes of a concept's parts."""
-    parts = summary.get("parts") or summary.get("part") or [summary]
+    parts = summary.get("parts") or [summary or {"kind": "none"}]
     described = (f"{part['kind']} ({_list_values({k: v for k, v in part.items() if k != 'kind'})})" for part in parts)
     return " + ".join(described)
 

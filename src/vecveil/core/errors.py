@@ -20,6 +20,13 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+LONGEST_NAME, MOST_WORDS = 64, 4
+"""Characters and words of a name; what has more of them reads like text."""
+
+
+MOST_LISTED = 50
+"""Names in a message."""
+
 
 class VecveilError(Exception):
     """Everything that vecveil raises on purpose."""
@@ -49,14 +56,34 @@ class UnknownNameError(InvalidInputError):
     """A name is not known; the message lists what is, and the nearest guess."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
-        names = sorted(known)
+        every = sorted(known)
+        names = [each for each in every if _is_name(each)]
         wanted = str(name).casefold()
-        near = difflib.get_close_matches(wanted, [known.casefold() for known in names], n=1)
+        near = difflib.get_close_matches(wanted, [each.casefold() for each in names], n=1)
         # EMAIL is far from EMAIL_ADDRESS by its letters, but the start of it.
-        near = near or [known.casefold() for known in names if wanted and known.casefold().startswith(wanted)]
-        guess = next((known for known in names if near and known.casefold() == near[0]), None)
+        near = near or [each.casefold() for each in names if wanted and each.casefold().startswith(wanted)]
+        guess = next((each for each in names if near and each.casefold() == near[0]), None)
         hint = f"; did you mean {guess!r}?" if guess else ""
-        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names) or 'none'})")
+        super().__init__(f"unknown {kind} {name!r}{hint} (known: {list_names(every)})")
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return names for a message, in their order; those that read like text are counted only.
+
+    A table without a header line has the first of its texts for names.
+    """
+    given = list(names)
+    shown = [name for name in given if _is_name(name)]
+    listed = shown[:MOST_LISTED]
+    if len(shown) > MOST_LISTED:
+        listed.append(f"{len(shown) - MOST_LISTED:,} more")
+    if len(given) > len(shown):
+        listed.append(f"{len(given) - len(shown):,} that read like text")
+    return ", ".join(listed) or "none"
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= LONGEST_NAME and len(name.split()) <= MOST_WORDS
 
 
 class MissingExtraError(VecveilError, ImportError):

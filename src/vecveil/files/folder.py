@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from vecveil.core.atomic import atomic_folder, create_file, exists_already
 from vecveil.core.digests import array_digest, json_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.core.texts import shorten
 
 MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
@@ -93,12 +94,13 @@ def read_artifact(path: Path, *, kind: str, newest: int, count_numbers: Callable
         raise ArtifactError(f"{path} is a file; a {kind} is a folder")
     document = _read_manifest(path / MANIFEST)
     if document.get("kind") != kind:
-        raise ArtifactError(f"{path} is not a {kind}: its manifest says {document.get('kind')!r}")
+        raise ArtifactError(f"{path} is not a {kind}: its manifest says {shorten(repr(document.get('kind')))}")
     number = document.get("format")
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ArtifactError(f"{path / MANIFEST} has no valid format number, got {number!r}")
+        raise ArtifactError(f"{path / MANIFEST} has no valid format number, got {shorten(repr(number))}")
     if number > newest:
-        raise ArtifactError(f"{path} has format {number}, this version reads up to {newest}; install a newer vecveil")
+        found = shorten(str(number))
+        raise ArtifactError(f"{path} has format {found}, this version reads up to {newest}; install a newer vecveil")
     stated = {key: value for key, value in document.items() if key != "digest"}
     if document.get("digest") != json_digest(stated):
         raise ArtifactError(f"{path / MANIFEST} fails its own digest: it was changed or damaged after it was written")
@@ -137,13 +139,17 @@ def _read_manifest(path: Path) -> dict[str, Any]:
 def read_regular_file(path: Path, *, most: int) -> bytes:
     """Return the content of a file, or raise unless it is one: no link, device or pipe, of at most so many bytes."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with os.fdopen(os.open(path, flags), "rb") as stream:
-        found = os.fstat(stream.fileno())
+    descriptor = os.open(path, flags)
+    try:
+        found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise OSError("it is no regular file")
         if found.st_size > most:
             raise OSError(f"it has {found.st_size:,} bytes, at most {most:,} are read")
-        return stream.read(most)
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read(most)
+    finally:
+        os.close(descriptor)
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

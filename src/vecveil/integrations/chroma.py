@@ -1,17 +1,26 @@
-"""Chroma: an embedding function that gives protected vectors."""
+"""Chroma: an embedding function that gives protected vectors, and exact queries."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vecveil.core.arrays import to_lists
+from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError, needs_extra
+from vecveil.integrations.awaiting import protect_queries
+from vecveil.integrations.reranking import CANDIDATES, TOP, drop_seal, read_candidates, rerank_awaited
 from vecveil.veil import Guard
+from vecveil.veil.seal import Hit
 
 with needs_extra("chromadb", "chroma"):
     from chromadb.api.types import Documents, EmbeddingFunction, Embeddings
     from chromadb.utils.embedding_functions import register_embedding_function
+
+if TYPE_CHECKING:
+    from chromadb.api.models.AsyncCollection import AsyncCollection
+    from chromadb.api.models.Collection import Collection
 
 
 @register_embedding_function
@@ -62,3 +71,58 @@ class VeiledEmbeddingFunction(EmbeddingFunction[Documents]):
     def default_space(self) -> Any:
         """Return the space in which protected vectors are compared: their lengths are noise."""
         return "cosine"
+
+
+def query_exactly(
+    collection: Collection, guard: Guard, query: str, *, n_results: int = TOP, candidates: int = CANDIDATES, **more: Any
+) -> list[dict[str, Any]]:
+    """Return what a protected collection has nearest to a query, in its exact order.
+
+    Each result has `id`, `similarity`, `metadata` without its seal, and `document`.
+
+    Args:
+        collection: Holds protected vectors, and the seal of each record in its metadata, or its document.
+        guard: The veil, its budget, its key and its ledger.
+        query: What to look for; the collection is asked for its protected vector.
+        n_results: How many results come back.
+        candidates: How many the collection is asked for.
+        **more: What else the collection's query is given, such as `where`.
+    """
+    protected: Any = to_lists(guard.protect_queries([query]))
+    found: Any = collection.query(query_embeddings=protected, **_ask(n_results, candidates), **more)
+    return _order(found, guard.rerank(query, found["ids"][0], _read(found), top=n_results))
+
+
+async def query_exactly_async(
+    collection: AsyncCollection,
+    guard: Guard,
+    query: str,
+    *,
+    n_results: int = TOP,
+    candidates: int = CANDIDATES,
+    **more: Any,
+) -> list[dict[str, Any]]:
+    """Return what `query_exactly` does, from a collection of an asynchronous client."""
+    protected: Any = to_lists(await protect_queries(guard, [query], None))
+    found: Any = await collection.query(query_embeddings=protected, **_ask(n_results, candidates), **more)
+    return _order(found, await rerank_awaited(guard, query, found["ids"][0], _read(found), top=n_results))
+
+
+def _ask(n_results: int, candidates: int) -> dict[str, Any]:
+    return {"n_results": at_least(candidates, n_results, "candidates"), "include": ["metadatas", "documents"]}
+
+
+def _read(found: Any) -> list[bytes | str]:
+    return read_candidates(found["metadatas"][0], found["documents"][0])
+
+
+def _order(found: Any, hits: list[Hit]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": hit.id,
+            "similarity": hit.similarity,
+            "metadata": drop_seal(found["metadatas"][0][hit.row] or {}),
+            "document": found["documents"][0][hit.row],
+        }
+        for hit in hits
+    ]

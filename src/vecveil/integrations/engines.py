@@ -31,6 +31,7 @@ class Columns:
         annotations_column: Column of annotations, for concepts that read them; "entities" where None.
         keep: Columns to carry through that would be left out for safety.
         skip_empty: Leave rows without a text out.
+        seal: Write a column of seals beside the protected vectors.
     """
 
     text_column: str | None = None
@@ -40,6 +41,7 @@ class Columns:
     annotations_column: str | None = None
     keep: tuple[str, ...] = ()
     skip_empty: bool = False
+    seal: bool = False
 
     def make_protection(self, guard: Guard, schema: Any, sample: Any) -> BatchProtection:
         """Return what protects batches of a table with that Arrow schema, of which `sample` is a part."""
@@ -50,6 +52,7 @@ class Columns:
             ids=self.id_column,
             groups=self.group_column,
             keep=self.keep,
+            seals=self.seal,
             sample=sample,
         )
         plan = plan.read_annotations(guard.release.words, schema, self.annotations_column)
@@ -68,7 +71,15 @@ def require_shared_ledger(guard: Guard) -> None:
         )
 
 
-def write_parts(output: Path, write: Callable[[Path], None], guard: Guard, *, texts: bool, overwrite: bool) -> int:
+def write_parts(
+    output: Path,
+    write: Callable[[Path], None],
+    guard: Guard,
+    *,
+    texts: bool,
+    seals: bool = False,
+    overwrite: bool,
+) -> int:
     """Let an engine write Parquet files to a folder, which appears when it is whole, and return its rows.
 
     One that is replaced stays until then.
@@ -78,6 +89,7 @@ def write_parts(output: Path, write: Callable[[Path], None], guard: Guard, *, te
         write: Has the engine write to a folder.
         guard: What the parts are protected with.
         texts: Whether they are made from texts, and not from vectors that came without them.
+        seals: Whether seals stand beside the protected vectors.
         overwrite: Whether a folder that is there may be replaced.
     """
     import pyarrow.dataset as ds
@@ -92,5 +104,7 @@ def write_parts(output: Path, write: Callable[[Path], None], guard: Guard, *, te
         parts.rmdir()
         release = guard.release if texts else guard.vector_release
         label = {**release.label(), **({} if release.ledger is None else release.ledger.notes())}
+        if seals:
+            label["seals"] = guard.sealer.label()
         (draft / LABEL).write_text(json.dumps(label, indent=2), encoding="utf-8")
     return rows

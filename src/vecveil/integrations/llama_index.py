@@ -1,4 +1,4 @@
-"""LlamaIndex: a protected embedding model, and a transform for embedded nodes."""
+"""LlamaIndex: protected embeddings, a transform for embedded nodes, and reranking."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import numpy as np
 from vecveil.core.arrays import to_lists
 from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.integrations.awaiting import protect_queries, protect_texts
+from vecveil.integrations.reranking import TOP, drop_seal, read_candidates, rerank_awaited
 from vecveil.veil import Guard
+from vecveil.veil.seal import SEAL, Hit, write_as_text
 
 with needs_extra("llama-index-core", "llama-index"):
     from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.bridge.pydantic import PrivateAttr
-    from llama_index.core.schema import BaseNode, TransformComponent
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle, TransformComponent
 
 
 GuardLike: TypeAlias = Guard | Mapping[str, Any]
@@ -88,17 +91,21 @@ class VeilNodes(TransformComponent):
 
     Args:
         guard: The veil, its budget, its key and its ledger.
+        seal: Whether nodes get a seal too, in their metadata, where neither a model nor an embedding reads it.
     """
 
     guard_id: str
     """Tells guards apart, as above."""
 
+    seal: bool = False
+    """Whether nodes get a seal."""
+
     _guard: Guard = PrivateAttr()
 
-    def __init__(self, guard: GuardLike, guard_id: str = "") -> None:
+    def __init__(self, guard: GuardLike, guard_id: str = "", *, seal: bool = False) -> None:
         del guard_id  # `to_dict` writes it down too.
         guard = _open_guard(guard)
-        super().__init__(**{"guard_id": guard.id})
+        super().__init__(**{"guard_id": guard.id, "seal": seal})
         self._guard = guard
 
     @classmethod
@@ -117,9 +124,101 @@ class VeilNodes(TransformComponent):
             raise InvalidInputError(f"node {bare.node_id} has no embedding: put VeilNodes after the step that makes it")
         if not nodes:
             return []
-        clean = np.asarray([node.embedding for node in nodes])
-        protected = to_lists(self._guard.protect_vectors(clean, ids=[node.node_id for node in nodes]))
-        return [node.model_copy(update={"embedding": row}) for node, row in zip(nodes, protected, strict=True)]
+        clean, ids = np.asarray([node.embedding for node in nodes]), [node.node_id for node in nodes]
+        protected = to_lists(self._guard.protect_vectors(clean, ids=ids))
+        done = [node.model_copy(update={"embedding": row}) for node, row in zip(nodes, protected, strict=True)]
+        if not self.seal:
+            return done
+        seals = map(write_as_text, self._guard.sealer.seal(clean, ids))
+        return [node.model_copy(update=_hold_seal(node, seal)) for node, seal in zip(done, seals, strict=True)]
+
+
+class VeiledRerank(BaseNodePostprocessor):
+    """Puts the nodes that a protected index has found into their exact order, by seals in the metadata or by the texts.
+
+    Args:
+        guard: The veil, and the key of its seals.
+        inner: LlamaIndex's embedding for the veil's model; the veil loads its model itself where None.
+        top_n: How many nodes come back.
+        **settings: Of every postprocessor of LlamaIndex.
+    """
+
+    top_n: int
+    """How many nodes come back."""
+
+    _guard: Guard = PrivateAttr()
+    _inner: BaseEmbedding | None = PrivateAttr()
+
+    def __init__(
+        self, guard: GuardLike, inner: BaseEmbedding | None = None, *, top_n: int = TOP, **settings: Any
+    ) -> None:
+        super().__init__(**{"top_n": top_n, **settings})
+        self._guard, self._inner = _open_guard(guard), inner
+        if inner is not None:
+            self._guard.require_same_model(inner._get_text_embeddings)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return its name in LlamaIndex."""
+        return "VeiledRerank"
+
+    def to_dict(self, **kwargs: Any) -> dict[str, Any]:
+        """Return the step as plain data, without any key."""
+        return {**super().to_dict(**kwargs), "guard": _write_guard(self._guard)}
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        query, ids, candidates = self._read(nodes, query_bundle)
+        if self._inner is None:
+            return _order(nodes, self._guard.rerank(query, ids, candidates, top=self.top_n))
+        # The public methods would show clean vectors to listeners of LlamaIndex's events.
+        asked, embed = np.asarray(self._inner._get_query_embedding(query)), self._inner._get_text_embeddings
+        return _order(nodes, self._guard.rerank(asked, ids, candidates, embed=embed, top=self.top_n))
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        query, ids, candidates = self._read(nodes, query_bundle)
+        hits = await rerank_awaited(
+            self._guard,
+            query,
+            ids,
+            candidates,
+            embed_query=None if self._inner is None else self._embed_query,
+            embed_texts=None if self._inner is None else self._inner._aget_text_embeddings,
+            top=self.top_n,
+        )
+        return _order(nodes, hits)
+
+    async def _embed_query(self, queries: list[str]) -> Any:
+        return [await self._inner._aget_query_embedding(query) for query in queries if self._inner is not None]
+
+    def _read(
+        self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None
+    ) -> tuple[str, list[str], list[bytes | str]]:
+        if query_bundle is None:
+            raise InvalidInputError("nodes are reranked by a query, and there is none")
+        # Texts as an index embeds them, with the metadata that belongs to them.
+        texts = [one.node.get_content(metadata_mode=MetadataMode.EMBED) for one in nodes]
+        candidates = read_candidates([one.node.metadata for one in nodes], texts)
+        return query_bundle.query_str, [one.node.node_id for one in nodes], candidates
+
+
+def _order(nodes: Sequence[NodeWithScore], hits: Sequence[Hit]) -> list[NodeWithScore]:
+    found = [(nodes[hit.row].node, hit.similarity) for hit in hits]
+    return [
+        NodeWithScore(node=node.model_copy(update={"metadata": drop_seal(node.metadata)}), score=score)
+        for node, score in found
+    ]
+
+
+def _hold_seal(node: BaseNode, seal: str) -> dict[str, Any]:
+    return {
+        "metadata": {**node.metadata, SEAL: seal},
+        "excluded_embed_metadata_keys": [*node.excluded_embed_metadata_keys, SEAL],
+        "excluded_llm_metadata_keys": [*node.excluded_llm_metadata_keys, SEAL],
+    }
 
 
 def _write_guard(guard: Guard) -> dict[str, Any] | None:

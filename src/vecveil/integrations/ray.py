@@ -51,6 +51,7 @@ def protect_parquet(
         lambda folder: _protect(dataset, protection).write_parquet(str(folder)),
         guard,
         texts=protection.plan.is_text,
+        seals=protection.plan.seals,
         overwrite=overwrite,
     )
 

@@ -52,6 +52,7 @@ def protect_parquet(
         lambda folder: _protect(frame, protection).write.parquet(str(folder)),
         guard,
         texts=protection.plan.is_text,
+        seals=protection.plan.seals,
         overwrite=overwrite,
     )
 

@@ -55,6 +55,12 @@ def remove_fields(row: Mapping[str, Any], left_out: Sequence[FieldPath]) -> dict
     return kept
 
 
+def add_field(row: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, Any]:
+    """Return a payload with one more field."""
+    name, *rest = path
+    return {**row, name: add_field(row.get(name) or {}, tuple(rest), value) if rest else value}
+
+
 @dataclass
 class _Field:
     has_values: bool = False

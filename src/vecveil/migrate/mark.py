@@ -17,6 +17,7 @@ _COMPARED = {
     **{key: key for key in ("veil", "mechanism", "noise", "grid", "key")},
     "keep_texts": "choice about texts",
     "columns": "choice of columns",
+    "seals": "choice about seals, or key of them",
 }
 """What must be the same when a migration is resumed, in a user's words."""
 

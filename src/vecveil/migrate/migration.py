@@ -10,7 +10,7 @@ from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.migrate.fields import FieldPath, TextFinder, remove_fields
 from vecveil.migrate.mark import require_same_mark
-from vecveil.migrate.protection import check_rows, make_mark, protect_rows, require_affordable
+from vecveil.migrate.protection import check_rows, mark_guard, protect_rows, require_affordable, seal_rows
 from vecveil.migrate.store import BATCH_ROWS, Batch, Store
 from vecveil.migrate.verification import require_collection, require_complete, require_swappable, require_unchanged
 from vecveil.veil import Guard
@@ -38,7 +38,13 @@ class Migration:
 
 
 def migrate(
-    store: Store, guard: Guard, *, keep_texts: bool = False, batch_rows: int = BATCH_ROWS, progress: Progress = silent
+    store: Store,
+    guard: Guard,
+    *,
+    keep_texts: bool = False,
+    seal: bool = False,
+    batch_rows: int = BATCH_ROWS,
+    progress: Progress = silent,
 ) -> Migration:
     """Protect a collection into a shadow beside it, or resume one; the collection itself is only read.
 
@@ -49,6 +55,7 @@ def migrate(
         store: The store, opened for the collection.
         guard: What to protect with. Give it a key: without one, rows that a kill takes are noised, and paid for, twice.
         keep_texts: Whether to keep texts, and what reads like them. With the texts, nobody needs vectors to read them.
+        seal: Whether to keep the clean vector of each row in the shadow, encrypted for whoever has the guard's key.
         batch_rows: Rows that are protected and written together.
         progress: Called as the work advances.
     """
@@ -64,8 +71,12 @@ def migrate(
     if rows == 0:
         raise InvalidInputError(f"{collection} has no rows")
     finder = _look_at_rows(store, guard, batch_rows, rows, progress=progress)
-    left_out = finder.find_vectors() if keep_texts else finder.find_texts()
-    mark = make_mark(guard, keep_texts=keep_texts, left_out=left_out, columns=store.columns)
+    left_out = [list(path) for path in (finder.find_vectors() if keep_texts else finder.find_texts())]
+    seals = guard.sealer.label() if seal else None
+    if seal and any(path[: len(store.seal_path)] == store.seal_path for path in finder.find_others(())):
+        raise InvalidInputError(f"rows of {collection} have a field {_to_name(store.seal_path)}, where seals belong")
+    chosen = {"keep_texts": keep_texts, "columns": dict(store.columns), "left_out": left_out, "seals": seals}
+    mark = {**mark_guard(guard), **chosen}
     resumed = store.count(shadow)
     if resumed is not None:
         found = store.read_mark(shadow)
@@ -81,7 +92,8 @@ def migrate(
     for batch in progress(store.read_batches(collection, batch_rows), label="protecting", total=rows, weigh=len):
         new = batch.without(store.find_present(batch.ids))
         if len(new):
-            payload = [remove_fields(row, gone) for row in new.payload]
+            new = replace(new, payload=[remove_fields(row, gone) for row in new.payload])
+            payload = seal_rows(guard, new, store) if seal else new.payload
             store.append(replace(new, vectors=protect_rows(guard, new), payload=payload))
     rows = require_complete(store, collection, batch_rows=batch_rows)
     store.finish_shadow()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,25 +11,18 @@ from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.progress import Progress
-from vecveil.migrate.fields import FieldPath
-from vecveil.migrate.store import Batch
+from vecveil.migrate.fields import add_field
+from vecveil.migrate.store import Batch, Store
 from vecveil.veil import Guard
 from vecveil.veil.embedding import embed_texts
 from vecveil.veil.release import encode_ids
+from vecveil.veil.seal import write_as_text
 
 
-def make_mark(
-    guard: Guard, *, keep_texts: bool, left_out: Sequence[FieldPath], columns: Mapping[str, str | None]
-) -> dict[str, Any]:
-    """Return the mark of a shadow that is made now; nothing in it is secret."""
-    return {
-        "key": None,
-        **guard.vector_release.label(),
-        "normalized": guard.opened_veil.fingerprint.normalized,
-        "keep_texts": keep_texts,
-        "columns": dict(columns),
-        "left_out": [list(path) for path in left_out],
-    }
+def mark_guard(guard: Guard) -> dict[str, Any]:
+    """Return what a mark says of the guard; nothing in it is secret."""
+    normalized = guard.opened_veil.fingerprint.normalized
+    return {"key": None, **guard.vector_release.label(), "normalized": normalized}
 
 
 def check_rows(guard: Guard, batch: Batch, *, first_row: int) -> None:
@@ -47,6 +40,13 @@ def require_affordable(guard: Guard, batches: Iterable[Batch], *, progress: Prog
 def protect_rows(guard: Guard, batch: Batch) -> Embeddings:
     """Return the protected vectors of a batch, recorded; of length one where the model's are."""
     return _scale(guard, guard.protect_vectors(batch.vectors, ids=list(batch.ids)))
+
+
+def seal_rows(guard: Guard, batch: Batch, store: Store) -> list[dict[str, Any]]:
+    """Return the payload of a batch with the seal of each row's clean vector."""
+    seals = guard.sealer.seal(batch.vectors, batch.ids)
+    written = seals if store.takes_bytes else map(write_as_text, seals)
+    return [add_field(row, store.seal_path, one) for row, one in zip(batch.payload, written, strict=True)]
 
 
 def repeat_rows(guard: Guard, batch: Batch) -> Embeddings:

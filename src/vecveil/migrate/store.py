@@ -11,7 +11,9 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
+from vecveil.migrate.fields import FieldPath
 from vecveil.migrate.mark import parse_mark
+from vecveil.veil.seal import SEAL
 
 Id = str | int
 """What a store calls a row; a store of rows without names counts them."""
@@ -70,7 +72,11 @@ class Store(ABC):
         collection: Name of the collection that is migrated.
         shadow: Name of the collection beside it that protected rows are written to.
         backup: Name that the clean collection has after the swap.
+        seal_path: Where a payload keeps a seal, as text unless it `takes_bytes`.
     """
+
+    seal_path: FieldPath = (SEAL,)
+    takes_bytes = True
 
     def __init__(self, collection: str) -> None:
         self.collection = collection

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.migrate.mark import require_same_mark
-from vecveil.migrate.protection import make_mark
+from vecveil.migrate.protection import mark_guard
 from vecveil.migrate.store import BATCH_ROWS, Store
 from vecveil.migrate.verification import require_collection, require_complete, require_swappable, require_unchanged
 from vecveil.veil import Guard
@@ -99,7 +99,7 @@ def _require_swapped(store: Store, guard: Guard) -> None:
     mark = store.read_mark(store.collection)
     if mark is None:
         raise InvalidInputError(f"{store.collection} was not swapped: it carries no mark, and its rows are clean")
-    wanted = make_mark(guard, keep_texts=mark["keep_texts"], left_out=(), columns=store.columns)
+    wanted = {**mark, **mark_guard(guard), "columns": dict(store.columns)}
     require_same_mark(mark, wanted, store.collection, advice="name what it was swapped with")
 
 
@@ -112,5 +112,4 @@ def _require_shadow(store: Store, guard: Guard, *, stopped: bool) -> None:
         raise InvalidInputError(f"there is a {shadow} that is not from here: it carries no mark")
     # In a stopped swap there may be no collection whose columns could be found; they were compared before.
     columns = mark.get("columns", {}) if stopped else store.columns
-    wanted = make_mark(guard, keep_texts=mark["keep_texts"], left_out=(), columns=columns)
-    require_same_mark(mark, wanted, shadow)
+    require_same_mark(mark, {**mark, **mark_guard(guard), "columns": dict(columns)}, shadow)

@@ -72,7 +72,7 @@ def require_unchanged(
     releases nothing; without a key, a vector that has changed can't be told from one that has other noise.
     """
     mark = store.read_mark(store.shadow) or {"left_out": ()}
-    left_out = [tuple(path) for path in mark["left_out"]]
+    left_out = [*map(tuple, mark["left_out"]), *([store.seal_path] if mark.get("seals") else [])]
     changed = 0
     pairs = _pair_rows(store, clean, batch_rows)
     total = store.count(clean) or 0

@@ -8,24 +8,34 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI, Request, Response
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from vecveil.service.gateway import Gateway
 from vecveil.service.handler import ClientHandler
 from vecveil.service.limits import BodyLimit
-from vecveil.service.messages import EmbeddingRequest, RefusedError, describe_model, read_request
+from vecveil.service.messages import (
+    ClientRequest,
+    EmbeddingRequest,
+    RefusedError,
+    RerankRequest,
+    describe_model,
+    read_request,
+)
 from vecveil.service.request_log import LOGGER, Metrics, RequestLog
+
+Parsed = TypeVar("Parsed", bound=ClientRequest)
 
 LARGE_BODY = 2**18
 """Bytes of a body that is parsed on another thread: that takes seconds, in which no one else would be answered."""
 
 JSON = "application/json"
 BEARER: dict[str, Any] = {"security": [{"bearer": []}]}
-REQUEST = {"required": True, "content": {JSON: {"schema": EmbeddingRequest.model_json_schema()}}}
+STATUSES = (400, 401, 403, 404, 408, 409, 413, 429, 502, 503, 504)
 
 
 def is_local(host: str) -> bool:
@@ -47,6 +57,11 @@ async def require_local_names(request: Request) -> None:
         if not is_local(name or ""):
             message = "without bearer keys only requests to localhost are answered, and none of web pages elsewhere"
             raise RefusedError(403, message, code="host_not_allowed")
+
+
+def describe_body(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return what the schema says of the body of a request, and of the key that goes with it."""
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": kind.model_json_schema()}}}, **BEARER}
 
 
 def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -96,22 +111,39 @@ def create_app(gateway: Gateway) -> FastAPI:
     def find_handler(request: Request) -> ClientHandler:
         return gateway.handler(request.headers.get("authorization"))
 
+    async def parse(body: bytes, kind: type[Parsed]) -> Parsed:
+        read = partial(read_request, body, kind, longest_text=settings.text_characters)
+        return await asyncio.to_thread(read) if len(body) > LARGE_BODY else read()
+
     @app.post(
         "/v1/embeddings",
-        responses=document_errors(400, 401, 403, 404, 408, 409, 413, 429, 502, 503, 504),
-        openapi_extra={"requestBody": REQUEST, **BEARER},
+        responses=document_errors(*STATUSES),
+        openapi_extra=describe_body(EmbeddingRequest),
     )
     async def embeddings(request: Request) -> Response:
         """Return protected vectors."""
         handler = find_handler(request)
         async with bodies.read(request, client=handler.client.name) as body:
-            read = partial(read_request, body, longest_text=settings.text_characters)
-            asked = await asyncio.to_thread(read) if len(body) > LARGE_BODY else read()
+            asked = await parse(body, EmbeddingRequest)
             side = handler.side(asked.model)
             facts = {"client": handler.client.name, "inputs": len(asked.inputs), "treatment": side.treatment}
             request.scope["facts"] = facts
             answer = await handler.answer(asked, side)
         metrics.count_vectors(len(asked.inputs), treatment=side.treatment, client=handler.client.name)
+        return Response(answer, media_type=JSON)
+
+    # Cohere's newer clients ask at /v2, for the same.
+    @app.post("/v2/rerank", include_in_schema=False)
+    @app.post("/v1/rerank", responses=document_errors(*STATUSES), openapi_extra=describe_body(RerankRequest))
+    async def rerank(request: Request) -> Response:
+        """Return documents, or sealed ones, in the order of their clean vectors."""
+        handler = find_handler(request)
+        async with bodies.read(request, client=handler.client.name) as body:
+            asked = await parse(body, RerankRequest)
+            facts = {"client": handler.client.name, "inputs": len(asked.documents), "treatment": "rerank"}
+            request.scope["facts"] = facts
+            answer = await handler.rerank(asked)
+        metrics.count_vectors(len(asked.documents), treatment="rerank", client=handler.client.name)
         return Response(answer, media_type=JSON)
 
     @app.get("/v1/models", responses=document_errors(401), openapi_extra=BEARER)

@@ -17,6 +17,7 @@ from vecveil.core.errors import ArtifactError, InvalidInputError
 
 Treatment = Literal["protect", "clean", "refuse"]
 TREATMENTS = ("protect", "clean", "refuse")
+TEXTS = {"name", "key", "veil", "embedder", "documents", "queries", "rerank", "collection"}
 PREFIX = "vv-"
 HASH = "sha256:"
 
@@ -39,6 +40,8 @@ class Client:
         query_epsilon: Literal budget for queries; that of documents where this and the next two are None.
         query_noise_ratio: The same as a noise ratio.
         query_paper_epsilon: The same on the axis of the paper's tables.
+        rerank: Whether it may have documents ordered by their clean vectors, seals of others included: whoever may can
+            work out clean vectors from the scores.
         texts_per_minute: Texts that it may send in a minute, long ones counted as several; None for the gateway's own
             limit.
         collection: What its texts and their limits belong to in the ledger; None for a collection of its own name.
@@ -57,6 +60,7 @@ class Client:
     query_epsilon: float | None = None
     query_noise_ratio: float | None = None
     query_paper_epsilon: float | None = None
+    rerank: Literal["allow", "refuse"] = "refuse"
     texts_per_minute: float | None = None
     collection: str | None = None
 
@@ -65,7 +69,7 @@ class Client:
             raise InvalidInputError("a client must have a name, got ''")
         for entry in fields(self):
             value = getattr(self, entry.name)
-            is_text = entry.name in {"name", "key", "veil", "embedder", "documents", "queries", "collection"}
+            is_text = entry.name in TEXTS
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, str if is_text else float | int):
@@ -79,6 +83,7 @@ class Client:
             raise InvalidInputError(f"the key of client {self.name!r} must be a hash, {HASH} and 64 digits")
         one_of(self.documents, ("protect", "refuse"), f"documents of client {self.name!r}")
         one_of(self.queries, TREATMENTS, f"queries of client {self.name!r}")
+        one_of(self.rerank, ("allow", "refuse"), f"rerank of client {self.name!r}")
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,8 @@ def read_clients(path: Path) -> Clients:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file of clients {path}; make one with: vecveil client new") from None
+    except RecursionError:
+        raise ArtifactError(f"{path} can't be read as TOML: it is nested too deep") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ArtifactError(f"{path} can't be read as TOML: {error}") from None
     clients = [_build_client(name, table, path) for name, table in tables.items()]

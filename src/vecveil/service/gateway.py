@@ -24,6 +24,7 @@ from vecveil.veil import Guard, Veil
 from vecveil.veil.ledger_run import LedgerRun
 from vecveil.veil.noise import KeyedNoise
 from vecveil.veil.release import Release
+from vecveil.veil.seal import Sealer
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_SPEC = "openai:"
@@ -135,6 +136,7 @@ class Gateway:
                 tokens=tokens,
                 rewriting=rewriting,
                 rate=TextRate(per_minute=client.texts_per_minute or settings.texts_per_minute),
+                sealer=_client_sealer(own, client),
             )
         return cls(clients=clients, handlers=handlers, settings=settings)
 
@@ -169,6 +171,13 @@ def _at_budget(guard: Guard, epsilon: float | None, noise_ratio: float | None, p
     if epsilon is None and noise_ratio is None and paper_epsilon is None:
         return guard
     return replace(guard, epsilon=epsilon, noise_ratio=noise_ratio, paper_epsilon=paper_epsilon)
+
+
+def _client_sealer(guard: Guard, client: Client) -> Sealer | None:
+    """Return what seals for the owner; no client can test a guess by comparing seals with those of another."""
+    if guard.key is None and guard.seal_key is None:
+        return None
+    return replace(guard.sealer, writer=client.name)
 
 
 class ClientRun(LedgerRun):

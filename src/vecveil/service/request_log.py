@@ -21,7 +21,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 CLIENT_LEFT = 499
 """Status that is counted where a client left before it was answered."""
 
-PATHS = {"/v1/embeddings", "/v1/models", "/health", "/metrics"}
+PATHS = {"/v1/embeddings", "/v1/models", "/v1/rerank", "/v2/rerank", "/health", "/metrics"}
 """Paths that metrics tell apart; all others are counted together, or a client could fill the memory."""
 
 

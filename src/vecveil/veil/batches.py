@@ -7,15 +7,17 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
 from vecveil.embedders import Embedder
 from vecveil.files.vectors import read_vectors
 from vecveil.veil.columns import ColumnPlan
+from vecveil.veil.embedding import embed_texts
 from vecveil.veil.guard import Guard
 from vecveil.veil.passages import to_passage
 from vecveil.veil.release import Release
+from vecveil.veil.seal import SealedRelease, Sealer, protect_and_seal
 
 
 def has_text(plan: ColumnPlan, batch: Any) -> list[bool]:
@@ -32,30 +34,47 @@ def take_filled(plan: ColumnPlan, batch: Any) -> Any:
 
 
 def protect_batch(
-    release: Release, plan: ColumnPlan, batch: Any, embedder: Embedder | None, *, first_row: int = 0
-) -> NDArray[Any]:
-    """Return the protected vectors of a batch.
+    release: Release,
+    plan: ColumnPlan,
+    batch: Any,
+    embedder: Embedder | None,
+    sealer: Sealer | None = None,
+    *,
+    first_row: int = 0,
+) -> SealedRelease:
+    """Return the protected vectors of a batch, and their seals where there is what seals.
 
     Args:
         release: What protects them.
         plan: Which columns are what.
         batch: The rows.
         embedder: Embeds them where they are texts.
+        sealer: Seals their clean vectors; no seals where None.
         first_row: Number of the first row in an error.
     """
     if not batch.num_rows:
-        return np.empty((0, release.model.dimensions), dtype=release.grid.dtype)
+        return SealedRelease(np.empty((0, release.model.dimensions), dtype=release.grid.dtype), [])
     column = batch.column(plan.column)
     ids = None if plan.ids is None else batch.column(plan.ids).to_pylist()
     if embedder is not None:
+        model = embedder
         groups = None if plan.groups is None else batch.column(plan.groups).to_pylist()
         texts: list[Any] = column.to_pylist()
         if plan.annotations is not None:
             marked = zip(texts, batch.column(plan.annotations).to_pylist(), strict=True)
             texts = [to_passage(text, spans, row) for row, (text, spans) in enumerate(marked, start=first_row)]
-        return release.protect_texts(texts, embedder, ids=ids, groups=groups, first_row=first_row)
+        if sealer is None or ids is None:
+            protected = release.protect_texts(texts, model, ids=ids, groups=groups, first_row=first_row)
+            return SealedRelease(protected, [])
+
+        def embed(given: list[str]) -> Embeddings:
+            return embed_texts(model, given, first_row=first_row)
+
+        return protect_and_seal(release, sealer, texts, embed, ids=ids, groups=groups, first_row=first_row)
     vectors = read_vectors(column, dimensions=release.model.dimensions, first_row=first_row)
-    return release.protect_vectors(vectors, ids=ids, first_row=first_row)
+    protected = release.protect_vectors(vectors, ids=ids, first_row=first_row)
+    seals = [] if sealer is None or ids is None else sealer.seal(vectors, ids, first_row=first_row)
+    return SealedRelease(protected, seals)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,7 +105,7 @@ class BatchProtection:
         rows = take_filled(self.plan, batch) if self.skip_empty else batch
         model = self.guard.model if self.plan.is_text else None
         release = self.guard.release if self.plan.is_text else self.guard.vector_release
-        protected = protect_batch(release, self.plan, rows, model)
+        protected = protect_batch(release, self.plan, rows, model, self.guard.sealer if self.plan.seals else None)
         return self.plan.output_batch(rows, self.schema, protected, self.guard.finder)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -6,10 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from numpy.typing import NDArray
-
 from vecveil.core.checks import one_of
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, list_names
 from vecveil.files.vectors import (
     VECTOR,
     holds_annotations,
@@ -19,6 +17,7 @@ from vecveil.files.vectors import (
     to_vector_column,
 )
 from vecveil.veil.passages import ANNOTATIONS
+from vecveil.veil.seal import SEAL, SealedRelease
 from vecveil.veil.values import PRIVATE_NAMES, ConceptFinder, is_long, join_strings, reads_like_text
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ class ColumnPlan:
             annotations, what the concept finds words in, or all where there is no place.
         searched: Columns that go through because the concept finds nothing in them.
         annotations: The column that marks what is private in each text; None where nobody reads it.
+        seals: Whether a column of seals stands beside the protected vectors.
     """
 
     column: str
@@ -51,6 +51,7 @@ class ColumnPlan:
     dropped: tuple[str, ...]
     searched: tuple[str, ...] = ()
     annotations: str | None = None
+    seals: bool = False
 
     @classmethod
     def for_schema(
@@ -63,6 +64,7 @@ class ColumnPlan:
         groups: str | None = None,
         keep: tuple[str, ...] = (),
         vectors_only: bool = False,
+        seals: bool = False,
         sample: Any = None,
     ) -> Self:
         """Return the plan for a table.
@@ -75,6 +77,7 @@ class ColumnPlan:
             groups: The column of groups, if it is named.
             keep: Columns to carry through although they would be left out for safety.
             vectors_only: Whether the output has no place for other columns.
+            seals: Whether the output gets a column of seals.
             sample: Its first rows, to see which columns read like text.
         """
         columns: list[str] = schema.names
@@ -95,6 +98,8 @@ class ColumnPlan:
         output_column = VECTOR if vectors_only or vectors is None else vectors
         if output_column in carried:
             raise InvalidInputError(f"the input has a column {output_column!r}, where the protected vectors belong")
+        if seals:
+            _require_place_for_seals(ids, {*carried, output_column}, vectors_only=vectors_only)
         return cls(
             column=text or vectors or "",
             is_text=text is not None,
@@ -104,6 +109,7 @@ class ColumnPlan:
             carried=carried,
             dropped=tuple(name for name in columns if name not in carried and name != vectors),
             searched=tuple(name for name in carried if name not in keep and holds_strings(schema.field(name).type)),
+            seals=seals,
         )
 
     def read_annotations(self, words: WordProtection | None, schema: Any, column: str | None) -> Self:
@@ -120,7 +126,7 @@ class ColumnPlan:
         if column is None and ANNOTATIONS not in schema.names:
             raise InvalidInputError(
                 "what is private is annotated: name the column of annotations (--annotations, in Python "
-                f"annotations_column=); the columns are {', '.join(schema.names)}"
+                f"annotations_column=); the columns are {list_names(schema.names)}"
             )
         return replace(self, annotations=one_of(column or ANNOTATIONS, schema.names, "column"))
 
@@ -144,9 +150,10 @@ class ColumnPlan:
 
         # What someone has noted on a column is not needed to read it, and might be anything.
         fields = [schema.field(name).remove_metadata() for name in self.carried]
-        return pa.schema([*fields, pa.field(self.output_column, pa.list_(pa.from_numpy_dtype(kind), dimensions))])
+        vectors = pa.field(self.output_column, pa.list_(pa.from_numpy_dtype(kind), dimensions))
+        return pa.schema([*fields, vectors, *([pa.field(SEAL, pa.binary())] if self.seals else [])])
 
-    def output_batch(self, batch: Any, schema: Any, protected: NDArray[Any], finder: ConceptFinder) -> Any:
+    def output_batch(self, batch: Any, schema: Any, protected: SealedRelease, finder: ConceptFinder) -> Any:
         """Return the output's rows for one batch of the input, or raise where the concept is in what goes along."""
         import pyarrow as pa
 
@@ -155,8 +162,9 @@ class ColumnPlan:
                 f"the concept finds words in the column {name!r}, and did not in the rows that were looked at first: "
                 f"leave the column out of the input, or keep it on purpose (--keep {name})"
             )
-        columns = [batch.column(name) for name in self.carried]
-        return pa.RecordBatch.from_arrays([*columns, to_vector_column(protected)], schema=schema)
+        columns = [*(batch.column(name) for name in self.carried), to_vector_column(protected.vectors)]
+        seals = [pa.array(protected.seals, pa.binary())] if self.seals else []
+        return pa.RecordBatch.from_arrays([*columns, *seals], schema=schema)
 
 
 def find_private_columns(batch: Any, columns: Iterable[str], finder: ConceptFinder) -> list[str]:
@@ -172,6 +180,18 @@ def _is_risky(field: Any, sample: Any) -> bool:
         return False
     values = [words for value in sample.column(field.name).to_pylist() if (words := join_strings(value))]
     return reads_like_text(len(values), sum(map(is_long, values)))
+
+
+def _require_place_for_seals(ids: str | None, taken: set[str], *, vectors_only: bool) -> None:
+    if vectors_only:
+        raise InvalidInputError("a .npy file has no place for seals: write Parquet (OUTPUT.parquet)")
+    if ids is None:
+        raise InvalidInputError(
+            "a seal opens for its record alone: name the column that says which record a row is (--id-column, in "
+            "Python id_column=)"
+        )
+    if SEAL in taken:
+        raise InvalidInputError(f"the input has a column {SEAL!r}, where the seals belong: rename it, or leave it out")
 
 
 def _require_types(schema: Any, *, text: str | None, vectors: str | None, ids: str | None) -> None:
@@ -196,8 +216,8 @@ def _choose_column(schema: Any) -> tuple[str | None, str | None]:
         return "text", None
     if len(vectors) == 1 and "text" not in columns:
         return None, vectors[0]
-    holding = f", and these hold vectors: {', '.join(vectors)}" if vectors else ""
+    holding = f", and these hold vectors: {list_names(vectors)}" if vectors else ""
     raise InvalidInputError(
         "name the text column or the vector column to protect (--text-column, --vector-column); "
-        f"the columns are {', '.join(columns)}{holding}"
+        f"the columns are {list_names(columns)}{holding}"
     )

@@ -25,7 +25,7 @@ from vecveil.ledger import Ledger, is_address
 from vecveil.veil.embedding import check_texts, embed_texts
 from vecveil.veil.ledger_run import DEFAULT_LEDGER, NO_LEDGER, choose_ledger
 from vecveil.veil.release import Release
-from vecveil.veil.seal import Hit, Sealer, is_sealed, rerank
+from vecveil.veil.seal import Hit, SealedRelease, Sealer, choose_seal_key, is_sealed, protect_and_seal, rerank
 from vecveil.veil.values import ConceptFinder
 from vecveil.veil.veil import Veil, without_texts
 
@@ -196,10 +196,29 @@ class Guard:
     @cached_property
     def sealer(self) -> Sealer:
         """Seals clean vectors for their owner, and opens them."""
-        key = self.key if self.seal_key is None else self.seal_key
-        if key is None:
-            raise InvalidInputError("seals need a key: name one (seal_key= or key=)")
-        return self.opened_veil.sealer(key)
+        return self.opened_veil.sealer(choose_seal_key(self.seal_key, self.key))
+
+    def protect_and_seal(
+        self,
+        texts: Sequence[str],
+        ids: Sequence[str | int],
+        *,
+        embed: Callable[[list[str]], Any] | None = None,
+        groups: Sequence[str | int] | None = None,
+    ) -> SealedRelease:
+        """Return protected vectors of texts as `protect_texts` does, and a seal for each.
+
+        Args:
+            texts: What to embed.
+            ids: One per text, as for `protect_texts`; with it alone a seal opens.
+            embed: The veil's model, called elsewhere. Loaded here where None.
+            groups: One per text, as for `protect_texts`.
+        """
+
+        def embed_here(given: list[str]) -> Embeddings:
+            return self._embed(given, embed)
+
+        return protect_and_seal(self.release, self.sealer, texts, embed_here, ids=ids, groups=groups)
 
     def seal_texts(
         self,

@@ -15,6 +15,7 @@ import numpy as np
 from vecveil.core.checks import at_least
 from vecveil.core.digests import file_digest, text_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError, VecveilWarning
+from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder
 from vecveil.files import ResumableOutput, Source, open_source
@@ -23,6 +24,7 @@ from vecveil.veil.batches import has_text, protect_batch, take_filled
 from vecveil.veil.columns import ColumnPlan, find_private_columns
 from vecveil.veil.ledger_run import NO_LEDGER, choose_ledger
 from vecveil.veil.release import Release, ReleaseSettings, encode_ids, identify_contents
+from vecveil.veil.seal import choose_seal_key
 from vecveil.veil.values import ConceptFinder
 from vecveil.veil.veil import Veil, without_texts
 
@@ -50,6 +52,7 @@ class ProtectReport:
         searched: Whether the concept was known, to look for it in columns that go along.
         run: Name of the run in the ledger, and in the output's label.
         recorded: Whether it stands in a ledger.
+        sealed: Whether seals stand beside the protected vectors.
     """
 
     rows: int
@@ -61,6 +64,7 @@ class ProtectReport:
     searched: bool
     run: str
     recorded: bool
+    sealed: bool
 
 
 def protect_file(
@@ -79,6 +83,8 @@ def protect_file(
     batch_rows: int | None = None,
     embedder: str | Embedder | None = None,
     cache: str | Path | None = None,
+    seal: bool = False,
+    seal_key: Key | str | Path | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
     **settings: Unpack[ReleaseSettings],
@@ -104,6 +110,9 @@ def protect_file(
             written. 256 texts or 8,192 vectors where None.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
+        seal: Whether to write a column "seal" beside the protected vectors: the clean ones, encrypted for whoever has
+            the key, each bound to the id of its row.
+        seal_key: The key of the seals, or its file; that of the noise where None.
         overwrite: Whether an existing output may be replaced.
         progress: Told how far the work is.
         **settings: Budget, key, ledger, collection and grid: see `ReleaseSettings`.
@@ -115,6 +124,7 @@ def protect_file(
     ledger = settings.pop("ledger", None) if seed is not None else choose_ledger(settings.pop("ledger", None))
     settings["ledger"] = NO_LEDGER
     release = veil.release(**settings)
+    sealer = veil.sealer(choose_seal_key(seal_key, settings.get("key"))) if seal else None
     table = _open_clean(source)
     if source.resolve() == output.resolve():
         raise InvalidInputError(f"the output must be another file than the input, got {output} for both")
@@ -127,6 +137,7 @@ def protect_file(
         groups=group_column,
         keep=keep,
         vectors_only=output.suffix == ".npy",
+        seals=seal,
         sample=next(table.batches(SAMPLE)),
     )
     plan = plan.read_annotations(release.words, table.schema, annotations_column)
@@ -145,7 +156,8 @@ def protect_file(
         if ledger is not None:
             # Opened once before anything is made, so that a broken one is heard of.
             release = held.enter_context(release.record_in(ledger, collection=collection))
-        label = {**release.label(), "ledger": "none" if release.ledger is None else release.ledger.id}
+        seals = {} if sealer is None else {"seals": sealer.label()}
+        label = {**release.label(), **seals, "ledger": "none" if release.ledger is None else release.ledger.id}
         job = {
             **label,
             "input": file_digest(source) if precious else "",
@@ -168,8 +180,8 @@ def protect_file(
         if release.ledger is not None:
             release.ledger.resume(release.charge(target.run), resumed)
         # All of it before the first release: what is spent on a run that can't be finished is spent for nothing.
-        if precious:
-            rows.check(release)
+        if precious or seal:
+            rows.check(release, sealed=seal)
             rows.check_budget(release, after=resumed, progress=progress)
         # Late, because it can take long and most that a user can get wrong has been looked at by now.
         model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
@@ -178,7 +190,7 @@ def protect_file(
             if release.ledger is not None:
                 # From here on the ledger may know the name of this run, so it must be kept, whatever happens.
                 target.begin()
-            protected = protect_batch(release, plan, batch, model, first_row=target.rows)
+            protected = protect_batch(release, plan, batch, model, sealer, first_row=target.rows)
             target.append(plan.output_batch(batch, schema, protected, finder))
         if target.rows != total:
             raise InvalidInputError(f"{source} changed while it was read: {total} rows, then {target.rows}")
@@ -193,6 +205,7 @@ def protect_file(
         searched=finder.looks,
         run=target.run,
         recorded=ledger is not None,
+        sealed=seal,
     )
 
 
@@ -258,9 +271,9 @@ class _Rows:
             raise InvalidInputError(f"none of the {start} rows has a text")
         return filled
 
-    def check(self, release: Release) -> None:
+    def check(self, release: Release, *, sealed: bool) -> None:
         """Raise unless all rows can be protected; of the vectors of texts, no one knows before."""
-        ids = self.plan.ids if release.is_keyed or release.ledger is not None else None
+        ids = self.plan.ids if release.is_keyed or release.ledger is not None or sealed else None
         if self.plan.is_text and ids is None:
             return
         start = 0

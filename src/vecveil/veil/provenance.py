@@ -85,6 +85,8 @@ class Provenance:
         parts = self.concept.get("parts", [])
         if not isinstance(parts, list | tuple) or not all(isinstance(part, Mapping) for part in parts):
             raise InvalidInputError("the parts of a concept must be a list of tables")
+        for part in parts or filter(None, [self.concept]):
+            one_line(part.get("kind"), "kind of a concept")
         one_line(self.learner.get("name"), "name of the learner")
         one_line(self.contrast, "contrast")
         one_line(self.measured, "what was measured")

@@ -32,6 +32,7 @@ from vecveil.files.key_file import read_key
 from vecveil.files.signature import require_signature
 from vecveil.mechanisms import MECHANISMS, Mechanism
 from vecveil.mechanisms.grid import Grid
+from vecveil.mechanisms.mechanism import require_uniform
 from vecveil.shapes import NoiseShape
 from vecveil.substitutions import Substitution, substitution_from_settings
 from vecveil.substitutions.plain import Keep
@@ -87,7 +88,8 @@ class Veil:
     learned_here: bool = False
 
     def __post_init__(self) -> None:
-        MECHANISMS.load(one_line(self.mechanism, "mechanism"))
+        if not MECHANISMS.load(one_line(self.mechanism, "mechanism")).takes_shape:
+            require_uniform(self.mechanism, self.shape.variances)
         if self.shape.dimensions != self.fingerprint.dimensions:
             raise InvalidInputError(
                 f"the shape has {self.shape.dimensions} dimensions, the embedder {self.fingerprint.dimensions}"

@@ -115,6 +115,27 @@ def test_vectors_come_out_as_on_one_machine(
 
 
 @pytest.mark.parametrize("engine", [on_ray, on_spark], ids=["ray", "spark"])
+def test_seals_come_out_as_on_one_machine(engine: object, vectors_folder: Path, guard: Guard, tmp_path: Path) -> None:
+    pq.write_table(pq.read_table(vectors_folder), tmp_path / "all.parquet")
+    protect_file(
+        guard.opened_veil,
+        tmp_path / "all.parquet",
+        tmp_path / "one.parquet",
+        key=guard.key,
+        id_column="id",
+        seal=True,
+    )
+    out = tmp_path / "out"
+    engine.protect_parquet(vectors_folder, out, guard, Columns(id_column="id", seal=True))  # type: ignore[attr-defined]
+    there, here = (
+        dict(zip(table["id"].to_pylist(), table["seal"].to_pylist(), strict=True))
+        for table in map(pq.read_table, (out, tmp_path / "one.parquet"))
+    )
+    assert there == here
+    assert json.loads((out / LABEL).read_text())["seals"] == guard.sealer.label()
+
+
+@pytest.mark.parametrize("engine", [on_ray, on_spark], ids=["ray", "spark"])
 def test_texts_come_out_as_on_one_machine(engine: object, guard: Guard, tmp_path: Path) -> None:
     texts = [f"note number {number} of the ward" for number in range(20)] + ["", None]
     pq.write_table(pa.table({"text": texts, "id": [*map(str, range(22))]}), tmp_path / "in.parquet")

@@ -19,7 +19,7 @@ def test_the_key_is_shown_once_and_only_its_hash_is_kept(run: CommandLine, work:
 def test_every_rule_of_a_client_has_an_option(run: CommandLine, work: Path) -> None:
     options = "--veil a.veil --noise-ratio 0.5 --query-epsilon 3 --documents refuse --queries clean"
     key = run("client", "new", "clients.toml", "one", *options.split()).out.strip()
-    budgets = "--paper-epsilon 5 --query-noise-ratio 2 --texts-per-minute 60 --collection all"
+    budgets = "--paper-epsilon 5 --query-noise-ratio 2 --texts-per-minute 60 --collection all --rerank allow"
     other = run("client", "new", "clients.toml", "two", *budgets.split()).out.strip()
     third = run("client", "new", "clients.toml", "three", "--epsilon", "9", "--query-paper-epsilon", "4").out.strip()
     clients = read_clients(work / "clients.toml").known
@@ -38,6 +38,7 @@ def test_every_rule_of_a_client_has_an_option(run: CommandLine, work: Path) -> N
             key=hash_key(other),
             paper_epsilon=5.0,
             query_noise_ratio=2.0,
+            rerank="allow",
             texts_per_minute=60.0,
             collection="all",
         ),

@@ -133,3 +133,28 @@ def test_without_a_key_it_is_said_that_changes_are_not_noticed(run: CommandLine,
     base = ("migrate", "lancedb:store", "notes", "a.veil", "--fresh-noise", "--no-ledger")
     run(*base)
     assert "without a key it can't be seen whether vectors have changed" in run(*base, "--swap").err
+
+
+def test_seals_are_written_where_they_are_asked_for_and_swapped_along(
+    run: CommandLine, place: LancePlace, guard: Guard
+) -> None:
+    made = run(*BASE, "--seal")
+    assert made.code == 0, made.err
+    assert "clean vectors sealed for their owner, with each row" in made.err
+    check_refusal(run(*BASE), "another choice about seals, or key of them")
+    assert run(*BASE, "--swap").code == 0
+    seals = place.seals("notes")
+    clean = guard.model.embed([text_of(row) for row in range(ROWS)])
+    hits = guard.rerank(clean[5], [*seals], [*seals.values()], top=1)
+    assert hits[0].id == "it's 5"
+    assert place.seals("notes-before-vecveil") == {}
+
+
+def test_seals_may_have_a_key_of_their_own_and_need_one(run: CommandLine, place: LancePlace, guard: Guard) -> None:
+    base = ("migrate", "lancedb:store", "notes", "a.veil", "--fresh-noise", "--no-ledger")
+    check_refusal(run(*base, "--seal"), "seals need a key")
+    run("key", "new", "seal.key")
+    assert run(*base, "--seal-key", "seal.key").code == 0
+    seals = place.seals("notes-vecveil")
+    opened = guard.opened_veil.sealer("seal.key").open([*seals.values()], [*seals])
+    assert opened.shape == (ROWS, 16)

@@ -14,6 +14,7 @@ import pytest
 from support.command_line import CommandLine, check_refusal, listing
 from support.veils import made_veil, unit_vectors
 from vecveil.files.vectors import to_vector_column
+from vecveil.veil import Veil
 
 ROWS = 50
 
@@ -147,3 +148,36 @@ def test_what_an_engine_does_not_take_is_refused_before_it_starts(
     (table / "notes.txt").write_text("a note")
     check_refusal(run("protect", "a.veil", source, "out", "--engine", "ray", *options), *named)
     assert not (table / "out").exists()
+
+
+def test_seals_are_written_where_they_are_asked_for(run: CommandLine, table: Path) -> None:
+    for name in ("a", "seal"):
+        run("key", "new", f"{name}.key")
+    options = ("--key", "a.key", "--id-column", "id")
+    assert run("protect", "a.veil", "in.parquet", "plain.parquet", *options).code == 0
+    outcome = run("protect", "a.veil", "in.parquet", "sealed.parquet", *options, "--seal")
+    assert outcome.code == 0, outcome.err
+    assert "clean vectors sealed for their owner in the column seal" in outcome.err
+    assert run("protect", "a.veil", "in.parquet", "own.parquet", *options, "--seal-key", "seal.key").code == 0
+    assert "seal" not in pq.read_table("plain.parquet").column_names
+    assert _vectors("sealed.parquet").tobytes() == _vectors("plain.parquet").tobytes()
+    veil, ids = Veil.load("a.veil"), [f"note {number}" for number in range(ROWS)]
+    for name, key in (("sealed", "a.key"), ("own", "seal.key")):
+        found = veil.sealer(key).open(pq.read_table(f"{name}.parquet")["seal"].to_pylist(), ids)
+        np.testing.assert_allclose(found, unit_vectors(ROWS), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("out.parquet", "--seal", "--id-column", "id"), "seals need a key"),
+        (("out.npy", "--seal", "--id-column", "id", "--key", "a.key"), "npy file has no place for seals"),
+        (("out.parquet", "--seal", "--key", "a.key"), "--id-column"),
+    ],
+)
+def test_seals_without_what_they_need_are_refused(
+    run: CommandLine, table: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    run("key", "new", "a.key")
+    check_refusal(run("protect", "a.veil", "in.parquet", *arguments), said)
+    assert not {"out.parquet", "out.npy"} & {*listing(table)}

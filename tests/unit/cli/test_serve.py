@@ -40,13 +40,14 @@ def started(work: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_options_reach_guard_and_gateway(run: CommandLine, started: dict[str, Any]) -> None:
     options = "--key a.key --grid int8 --noise-ratio 0.5 --ledger book.sqlite --host localhost --port 0"
     limits = "--timeout 7 --max-body 2 --max-held 4 --tokens p50k_base --upstream-model m --upstream-key-env MY_KEY"
-    fair = "--max-text 9 --texts-per-minute 8 --metrics-clients"
+    fair = "--max-text 9 --texts-per-minute 8 --metrics-clients --seal-key seal.key"
     outcome = run(*SERVE, *options.split(), *limits.split(), *fair.split())
     assert outcome.code == 0, outcome.err
     assert (started["host"], started["port"]) == ("localhost", 0)
     guard, settings = started["guard"], started["settings"]
     assert guard.release.mechanism.epsilon == pytest.approx(Veil.load("a.veil").epsilon_for(noise_ratio=0.5))
     assert (str(guard.key), guard.grid, guard.ledger) == ("a.key", "int8", "book.sqlite")
+    assert str(guard.seal_key) == "seal.key"
     assert (settings.upstream, settings.upstream_model, settings.upstream_key_env) == (UPSTREAM[1], "m", "MY_KEY")
     assert (settings.timeout, settings.encoding) == (7.0, "p50k_base")
     assert (settings.body_bytes, settings.held_bytes) == (2 * 2**20, 4 * 2**20)

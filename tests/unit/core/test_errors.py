@@ -13,6 +13,7 @@ from vecveil.core.errors import (
     MissingExtraError,
     UnknownNameError,
     VecveilError,
+    list_names,
     needs_extra,
 )
 
@@ -46,6 +47,19 @@ def test_a_guess_takes_no_notice_of_case_and_knows_beginnings(name: str) -> None
 
 def test_where_nothing_is_known_that_is_said() -> None:
     assert str(UnknownNameError("shape", "", [])) == "unknown shape '' (known: none)"
+
+
+def test_names_that_read_like_text_are_counted_and_not_shown() -> None:
+    names = ["id", "Anna has asthma and was told", "x" * 65]
+    assert list_names(names) == "id, 2 that read like text"
+    assert list_names(names[1:]) == "2 that read like text"
+    message = str(UnknownNameError("column", "txt", [*names, "text"]))
+    assert message == "unknown column 'txt'; did you mean 'text'? (known: id, text, 2 that read like text)"
+
+
+def test_of_many_names_some_are_listed() -> None:
+    listed = list_names(f"n{number}" for number in range(1050))
+    assert listed.endswith("n49, 1,000 more")
 
 
 def test_a_missing_package_comes_with_the_command_that_brings_it() -> None:

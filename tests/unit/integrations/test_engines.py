@@ -7,6 +7,7 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -127,3 +128,17 @@ def test_the_label_says_whether_private_words_were_replaced(guard: Guard, sample
 def _write(folder: Path, table: pa.Table) -> None:
     folder.mkdir()
     pq.write_table(table, folder / "new.parquet")
+
+
+def test_parts_say_that_seals_are_there(guard: Guard, sample: pa.Table, tmp_path: Path) -> None:
+    protection = Columns(id_column="id", seal=True).make_protection(guard, sample.schema, sample)
+    assert protection.schema.names == ["id", "vector", "seal"]
+    sealed = pa.Table.from_batches([protection(batch) for batch in sample.to_batches()], protection.schema)
+    clean = guard.sealer.open(sealed["seal"].to_pylist(), sample["id"].to_pylist())
+    assert np.allclose(clean, unit_vectors(ROWS, 16), atol=1e-3)
+    write_parts(
+        tmp_path / "out", lambda folder: _write(folder, sealed), guard, texts=False, seals=True, overwrite=False
+    )
+    assert json.loads((tmp_path / "out" / LABEL).read_text())["seals"] == guard.sealer.label()
+    with pytest.raises(InvalidInputError, match="id-column"):
+        Columns(seal=True).make_protection(guard, sample.schema, sample)

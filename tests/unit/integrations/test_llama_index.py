@@ -9,12 +9,12 @@ from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.ingestion import IngestionCache, IngestionPipeline
-from llama_index.core.schema import Document, TextNode
+from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle, TextNode
 
 from support.guards import TEXTS, secret_of
-from vecveil.core.errors import EmbedderMismatchError, InvalidInputError
+from vecveil.core.errors import EmbedderMismatchError, InvalidInputError, InvalidRowError
 from vecveil.embedders import Embedder
-from vecveil.integrations.llama_index import VeiledEmbedding, VeilNodes
+from vecveil.integrations.llama_index import VeiledEmbedding, VeiledRerank, VeilNodes
 from vecveil.ledger import open_ledger
 from vecveil.veil import Guard
 from vecveil.veil.release import Release
@@ -141,3 +141,53 @@ def test_a_cache_of_llama_index_keeps_guards_apart(guard: Guard) -> None:
     assert np.allclose(np.asarray(quiet), np.asarray(again))
     assert not np.allclose(np.asarray(quiet), np.asarray(loud))
     assert VeilNodes(guard).to_dict() != VeilNodes(noisy).to_dict()
+
+
+def _found(guard: Guard, *, sealed: bool) -> list[NodeWithScore]:
+    nodes = [TextNode(text=text, id_=str(row)) for row, text in enumerate(TEXTS)]
+    for node, row in zip(nodes, guard.model.embed(TEXTS), strict=True):
+        node.embedding = row.tolist()
+    done = VeilNodes(guard, seal=sealed)(nodes)
+    assert all("seal" not in node.metadata for node in nodes)
+    return [NodeWithScore(node=node, score=0.0) for node in done]
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("sealed", [False, True])
+async def test_nodes_come_back_in_their_exact_order(guard: Guard, wrapped: bool, sealed: bool) -> None:
+    found = _found(guard, sealed=sealed)
+    if sealed:
+        # The texts are not looked at, and neither a model nor an embedding reads the seal.
+        for one in found:
+            assert "vvs1" not in one.node.get_content(MetadataMode.EMBED) + one.node.get_content(MetadataMode.LLM)
+            one.node.set_content("something else")
+    rerank = VeiledRerank(guard, Local(guard) if wrapped else None, top_n=2)
+    exact = guard.model.embed(TEXTS) @ guard.model.embed(["rain today"])[0]
+    query = QueryBundle("rain today")
+    for ordered in (rerank.postprocess_nodes(found, query), await rerank.apostprocess_nodes(found, query)):
+        assert [one.node.node_id for one in ordered] == [str(row) for row in np.argsort(-exact)[:2]]
+        assert np.allclose([one.score for one in ordered], np.sort(exact)[::-1][:2], atol=1e-3)
+        assert all("seal" not in one.node.metadata for one in ordered)
+    assert all(("seal" in one.node.metadata) == sealed for one in found)
+
+
+def test_reranking_needs_a_query_and_names_the_node_at_fault(guard: Guard) -> None:
+    rerank, found = VeiledRerank(guard), _found(guard, sealed=True)
+    with pytest.raises(InvalidInputError, match="by a query, and there is none"):
+        rerank.postprocess_nodes(found)
+    found[1].node.id_ = "other"
+    with pytest.raises(InvalidRowError, match="row 1 has a seal that does not open"):
+        rerank.postprocess_nodes(found, query_str="rain")
+    assert rerank.postprocess_nodes([], query_str="rain") == []
+    again = VeiledRerank.from_dict(rerank.to_dict())
+    assert again.top_n == rerank.top_n
+    assert secret_of(guard) not in str(rerank.to_dict())
+    assert VeilNodes.from_dict(VeilNodes(guard, seal=True).to_dict()).seal
+
+
+def test_an_index_fetches_many_and_returns_the_best(guard: Guard) -> None:
+    index = VectorStoreIndex.from_documents([Document(text=text) for text in TEXTS], embed_model=VeiledEmbedding(guard))
+    engine = index.as_retriever(similarity_top_k=3)
+    ordered = VeiledRerank(guard, top_n=1).postprocess_nodes(engine.retrieve(TEXTS[2]), query_str=TEXTS[2])
+    assert [one.node.get_content() for one in ordered] == [TEXTS[2]]
+    assert ordered[0].score == pytest.approx(1, abs=1e-5)

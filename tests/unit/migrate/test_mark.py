@@ -8,13 +8,13 @@ import pytest
 from support.guards import secret_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate.mark import format_mark, parse_mark, require_same_mark
-from vecveil.migrate.protection import make_mark
+from vecveil.migrate.protection import mark_guard
 from vecveil.veil import Guard
 
 
 def made(guard: Guard, **changes: Any) -> dict[str, Any]:
-    chosen = {"keep_texts": False, "left_out": [("a", "b")], "columns": {"vector_column": "v"}, **changes}
-    return make_mark(guard, **chosen)
+    chosen = {"keep_texts": False, "left_out": [("a", "b")], "columns": {"vector_column": "v"}, "seals": None}
+    return {**mark_guard(guard), **chosen, **changes}
 
 
 def test_a_mark_is_read_as_it_was_written_and_holds_no_key(guard: Guard) -> None:
@@ -30,6 +30,7 @@ def test_a_mark_is_read_as_it_was_written_and_holds_no_key(guard: Guard) -> None
     [
         ({"columns": {"vector_column": "w"}}, "another choice of columns"),
         ({"keep_texts": True}, "another choice about texts"),
+        ({"seals": {"key": "0123abcd", "numbers": "float16"}}, "another choice about seals, or key of them"),
         ({"left_out": [("a", "b"), ("c",)]}, "before these fields read like texts or vectors: c;"),
         ({"left_out": [("a",)]}, "fields read like texts or vectors: a;"),
     ],

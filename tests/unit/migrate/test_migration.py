@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.migrations import migrated, require_protected
+from support.migrations import migrated, require_protected, require_sealed
 from support.stores import Place, failing, vectors_in
 from support.veils import PRIVATE_WORD, made_veil, rotated_shape, unit_vectors
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError
 from vecveil.core.key import Key
 from vecveil.ledger import new_run, open_ledger
-from vecveil.migrate import migrate
+from vecveil.migrate import drop_backup, migrate, swap
 from vecveil.migrate.fields import TextFinder
 from vecveil.veil import Guard
 
@@ -152,3 +152,78 @@ def test_rows_that_came_since_are_added(place: Place, guard: Guard, vectors: Emb
         return
     done = migrated(place, guard)
     assert (done.rows, done.resumed) == (len(vectors), 12)
+
+
+def test_seals_go_along_where_they_are_asked_for_and_nowhere_else(
+    filled: Place, guard: Guard, vectors: Embeddings
+) -> None:
+    before = filled.rows("notes")
+    done = migrated(filled, guard, seal=True)
+    assert done.rows == len(vectors)
+    require_sealed(filled, "notes-vecveil", guard, vectors)
+    require_protected(filled, guard)
+    assert filled.seals("notes") == {}
+    assert filled.rows("notes") == before
+    assert before is not None
+    shadow = filled.rows("notes-vecveil")
+    assert shadow is not None
+    for old, new in zip(before.values(), shadow.values(), strict=True):
+        assert {name: value for name, value in (new[1] or {}).items() if name != "seal"} == (old[1] or {})
+
+
+def test_no_seal_is_written_where_nobody_asks(ready: Place) -> None:
+    assert ready.seals("notes-vecveil") == {}
+
+
+def test_a_stopped_migration_goes_on_with_its_seals(
+    filled: Place, guard: Guard, vectors: Embeddings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with filled.opened() as store:
+        monkeypatch.setattr(store, "append", failing(store.append, after=2))
+        with pytest.raises(KeyboardInterrupt):
+            migrate(store, guard, seal=True, batch_rows=5)
+    for other, seal in ((guard, False), (replace(guard, seal_key=Key.new()), True)):
+        with pytest.raises(InvalidInputError, match="another choice about seals, or key of them"):
+            migrated(filled, other, seal=seal)
+    assert migrated(filled, guard, seal=True).resumed == 10
+    # A complete shadow is compared with the collection, which has no seals.
+    assert migrated(filled, guard, seal=True).resumed == len(vectors)
+    require_sealed(filled, "notes-vecveil", guard, vectors)
+
+
+def test_seals_have_a_key_of_their_own_where_one_is_named(filled: Place, guard: Guard, vectors: Embeddings) -> None:
+    own = replace(guard, key=None, seal_key=Key.new())
+    migrated(filled, own, seal=True)
+    require_sealed(filled, "notes-vecveil", own, vectors)
+    with pytest.raises(InvalidInputError, match="does not open"):
+        require_sealed(filled, "notes-vecveil", guard, vectors)
+
+
+def test_seals_without_a_key_are_refused_before_anything_is_written(filled: Place, guard: Guard) -> None:
+    with pytest.raises(InvalidInputError, match="seals need a key"):
+        migrated(filled, replace(guard, key=None), seal=True)
+    assert filled.rows("notes-vecveil") is None
+
+
+def test_a_field_where_seals_belong_is_refused_before_anything_is_written(
+    place_with_fields: Place, guard: Guard, vectors: Embeddings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place_with_fields.fill("notes", vectors)
+    with place_with_fields.opened() as store:
+        path = next(iter(store.read_batches("notes", 1))).payload[0]
+        monkeypatch.setattr(type(store), "seal_path", ("metadata", "topic") if "metadata" in path else (min(path),))
+        with pytest.raises(InvalidInputError, match="where seals belong"):
+            migrate(store, guard, seal=True)
+    assert place_with_fields.rows("notes-vecveil") is None
+
+
+def test_a_swap_takes_the_seals_along(filled: Place, guard: Guard, vectors: Embeddings) -> None:
+    migrated(filled, guard, seal=True)
+    with filled.opened() as store:
+        swap(store, guard)
+        swap(store, guard)
+        drop_backup(store, guard)
+    require_sealed(filled, "notes", guard, vectors)
+    found = filled.seals("notes")
+    hits = guard.rerank(vectors[3], [*found], [*found.values()])
+    assert hits[0].row == 3

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from vecveil.substitutions import build_substitution
 from vecveil.veil import Guard
 from vecveil.veil.ledger_run import LedgerRun
 from vecveil.veil.release import Release
+from vecveil.veil.seal import write_as_text
 
 SAME = [1.0, *[0.0] * 7]
 TEXT = f"she has {PRIVATE_WORD}"
@@ -382,3 +384,210 @@ def test_logs_hold_no_text_and_no_vector(client: TestClient, caplog: pytest.LogC
 def test_only_this_machine_can_reach_a_loopback_address() -> None:
     assert all(is_local(host) for host in ("127.0.0.1", "::1", "localhost", "127.9.9.9"))
     assert not any(is_local(host) for host in ("0.0.0.0", "example.org", "", "::"))  # noqa: S104
+
+
+SEARCHED = ["rain again", TEXT, "a sunny day", "rain today"]
+
+
+@pytest.fixture
+def clients() -> Clients:
+    """One that writes documents, another, and one that may rerank."""
+    known = [
+        Client(name="writer", key=hash_key("k1")),
+        Client(name="other", key=hash_key("k2"), queries="clean"),
+        Client(name="searcher", key=hash_key("k3"), documents="refuse", rerank="allow"),
+    ]
+    return Clients({one.key: one for one in known})
+
+
+def _rerank(client: TestClient, documents: Any, *, key: str = "k3", path: str = "/v1/rerank", **more: Any) -> Any:
+    asked = {"model": MODEL, "query": "rain", "documents": documents, **more}
+    return client.post(path, json=asked, headers={"Authorization": f"Bearer {key}"})
+
+
+def _order(answer: Any) -> list[tuple[int, float]]:
+    assert answer.status_code == 200, answer.text
+    return [(one["index"], one["relevance_score"]) for one in answer.json()["results"]]
+
+
+def _exact(server: EmbeddingServer) -> list[tuple[int, float]]:
+    scores = np.stack([server.vector(text) for text in SEARCHED]) @ server.vector("rain")
+    return [(int(row), pytest.approx(scores[row], abs=2e-3)) for row in np.argsort(-scores)]
+
+
+def _seal(client: TestClient, texts: list[str] = SEARCHED, *, key: str = "k1", **more: Any) -> list[dict[str, Any]]:
+    ids = [f"n{row}" for row in range(len(texts))]
+    answer = _embed(client, texts, key=key, **{"seal_ids": ids, **more})
+    assert answer.status_code == 200, answer.text
+    return [{"id": one, "seal": entry["seal"]} for one, entry in zip(ids, answer.json()["data"], strict=True)]
+
+
+def test_texts_and_seals_come_back_in_the_order_of_their_clean_vectors(
+    guard: Guard, server: EmbeddingServer, clients: Clients
+) -> None:
+    with _asked(guard, server, clients) as client:
+        sealed = _seal(client)
+        for documents in (SEARCHED, [{"text": text} for text in SEARCHED], sealed, [SEARCHED[0], *sealed[1:]]):
+            assert _order(_rerank(client, documents)) == _exact(server)
+        assert _order(_rerank(client, sealed, top_n=2)) == _exact(server)[:2]
+        # What a file or a store has, sealed by the same key, opens too.
+        own = [write_as_text(one) for one in guard.sealer.seal(np.stack([server.vector(SEARCHED[0])]), ["n0"])]
+        assert _order(_rerank(client, [{"id": "n0", "seal": own[0]}])) == [one for one in _exact(server) if not one[0]]
+    with open_ledger(str(guard.ledger)) as ledger:
+        assert ledger.totals().releases == len(SEARCHED)
+
+
+def test_seals_hold_the_words_that_the_protected_vectors_have_not(
+    guard: Guard, server: EmbeddingServer, clients: Clients
+) -> None:
+    guard = without_words(guard, terms(PRIVATE_WORD))
+    with _asked(guard, server, clients) as client:
+        sealed = _seal(client)
+        assert [one["input"] for one in server.requests] == [["rain again", "she has", *SEARCHED[2:]], [TEXT]]
+        assert _order(_rerank(client, sealed)) == _exact(server)
+        plain = _rows(_embed(client, SEARCHED, key="k1"))
+        asked = _rows(_embed(client, SEARCHED, key="k1", seal_ids=[*range(4)]))
+        assert np.array_equal(plain, asked)
+
+
+def test_cohere_and_jina_get_what_their_clients_read(guard: Guard, server: EmbeddingServer, clients: Clients) -> None:
+    with _asked(guard, server, clients) as client:
+        # As cohere.Client and cohere.ClientV2 write it, what is not given left out.
+        more = {"top_n": 2, "rank_fields": ["text"], "return_documents": True, "max_chunks_per_doc": 10}
+        first = _rerank(client, [{"text": text} for text in SEARCHED], **more).json()
+        assert {*first} >= {"id", "results"}
+        assert [{*one} for one in first["results"]] == [{"index", "relevance_score", "document"}] * 2
+        assert first["results"][0]["document"] == {"text": SEARCHED[first["results"][0]["index"]]}
+        second = _rerank(client, SEARCHED, path="/v2/rerank", top_n=2, max_tokens_per_doc=4096, priority=0).json()
+        assert [{*one} for one in second["results"]] == [{"index", "relevance_score"}] * 2
+        # As Jina's API has it.
+        third = _rerank(client, SEARCHED, top_n=2, return_documents=True).json()
+        assert {*third} >= {"model", "usage", "results"}
+        assert third["usage"] == {"prompt_tokens": 1, "total_tokens": 1}
+        sealed = _rerank(client, _seal(client), return_documents=True, top_n=1).json()["results"]
+        assert {*sealed[0]["document"]} == {"id"}
+
+
+def test_only_a_client_that_is_allowed_to_may_rerank(guard: Guard, server: EmbeddingServer, clients: Clients) -> None:
+    with _asked(guard, server, clients) as client:
+        for key in ("k1", "k2"):
+            assert_refused(_rerank(client, SEARCHED, key=key), 403, "rerank_refused")
+        assert_refused(_rerank(client, SEARCHED, key="k9"), 401, "invalid_api_key")
+        assert_refused(_rerank(client, SEARCHED, model=PRIVATE_WORD), 404, "model_not_found")
+    with _asked(guard, server) as client:
+        assert_refused(_rerank(client, SEARCHED), 403, "rerank_refused")
+    assert server.requests == []
+
+
+def test_a_seal_that_does_not_open_is_named_by_its_place(
+    guard: Guard, server: EmbeddingServer, clients: Clients, tmp_path: Path
+) -> None:
+    with _asked(guard, server, clients) as client:
+        sealed = _seal(client)
+        asked = len(server.requests)
+        for broken in (
+            {**sealed[1], "id": "n0"},
+            {**sealed[1], "seal": sealed[1]["seal"][:-8] + "AAAAAAA="},
+            {**sealed[1], "seal": "vvs1:"},
+            {**sealed[1], "seal": PRIVATE_WORD},
+        ):
+            answer = _rerank(client, ["rain", broken, sealed[2]])
+            assert_refused(answer, 400, "invalid_value")
+            assert (answer.json()["error"]["param"], "document 1 has" in answer.text) == ("documents", True)
+        # Nothing was embedded for it.
+        assert len(server.requests) == asked
+    for other in (replace(guard, key=Key.new()), replace(guard, veil=gateway_veil(tmp_path / "o.veil", epsilon=7.0))):
+        with _asked(other, server, clients) as client:
+            assert_refused(_rerank(client, sealed), 400, "invalid_value")
+
+
+def test_seals_have_a_key_of_their_own_where_one_is_named(
+    guard: Guard, server: EmbeddingServer, clients: Clients
+) -> None:
+    with _asked(replace(guard, seal_key=Key.new()), server, clients) as client:
+        sealed = _seal(client)
+        assert _order(_rerank(client, sealed)) == _exact(server)
+    with _asked(guard, server, clients) as client:
+        assert_refused(_rerank(client, sealed), 400, "invalid_value")
+    with _asked(replace(guard, key=None, seal_key=Key.new()), server, clients) as client:
+        assert _order(_rerank(client, _seal(client))) == _exact(server)
+    with _asked(replace(guard, key=None), server, clients) as client:
+        assert_refused(_rerank(client, sealed), 400, "seals_unavailable")
+        assert_refused(_embed(client, "a", key="k1", seal_ids=["x"]), 400, "seals_unavailable")
+        assert _order(_rerank(client, SEARCHED)) == _exact(server)
+
+
+def test_no_client_can_compare_its_seals_with_those_of_another(
+    guard: Guard, server: EmbeddingServer, clients: Clients
+) -> None:
+    with _asked(guard, server, clients) as client:
+        first, again, other = _seal(client), _seal(client), _seal(client, key="k2")
+        assert first == again
+        for one, two in zip(first, other, strict=True):
+            bytes_of = [base64.b64decode(seal["seal"].removeprefix("vvs1:")) for seal in (one, two)]
+            assert bytes_of[0][1:13] != bytes_of[1][1:13]
+            assert bytes_of[0][13:] != bytes_of[1][13:]
+        assert _order(_rerank(client, other)) == _order(_rerank(client, first))
+
+
+@pytest.mark.parametrize(
+    ("given", "more"),
+    [
+        (SEARCHED, {"seal_ids": ["a"]}),
+        ("rain", {"seal_ids": []}),
+        ("rain", {"seal_ids": ["a", "b"]}),
+        ("rain", {"seal_ids": ["a"], "model": f"{MODEL}:query"}),
+    ],
+)
+def test_seals_that_fit_no_document_are_refused_before_anything_is_embedded(
+    guard: Guard, server: EmbeddingServer, clients: Clients, given: Any, more: dict[str, Any]
+) -> None:
+    with _asked(guard, server, clients) as client:
+        answer = _embed(client, given, key="k2", **more)
+        assert_refused(answer, 400, "invalid_value")
+        assert answer.json()["error"]["param"] == "seal_ids"
+    assert server.requests == []
+
+
+def test_nothing_is_sealed_where_nobody_asks(client: TestClient) -> None:
+    assert {*_embed(client).json()["data"][0]} == {"object", "index", "embedding"}
+
+
+def test_what_may_not_be_released_is_not_sealed_either(guard: Guard, server: EmbeddingServer) -> None:
+    fresh = replace(guard, key=None, seal_key=Key.new())
+    with open_ledger(str(guard.ledger)) as ledger:
+        ledger.set_limit(1.5 * (fresh.release.charge("0" * 32).cost or 0.0))
+    with _asked(fresh, server) as client:
+        assert _embed(client, seal_ids=["a"]).status_code == 200
+        answer = _embed(client, seal_ids=["a"])
+        assert_refused(answer, 403, "privacy_budget_exceeded")
+        assert "vvs1" not in answer.text
+
+
+def test_an_order_counts_by_its_texts_and_seals(guard: Guard, server: EmbeddingServer, clients: Clients) -> None:
+    with _asked(guard, server, clients, texts_per_minute=4) as client:
+        sealed = _seal(client)
+        assert _rerank(client, [SEARCHED[0], *sealed[1:]]).status_code == 200
+        answer = _rerank(client, sealed)
+        assert_refused(answer, 429, "rate_limit_exceeded")
+        assert 0 < int(answer.headers["Retry-After"]) <= 15
+    with _asked(guard, server, clients, text_characters=100, body_bytes=1000) as client:
+        assert_refused(_rerank(client, ["a" * 101]), 400, "string_above_max_length")
+        assert_refused(_rerank(client, ["a" * 90] * 20), 413, "request_too_large")
+
+
+def test_an_order_is_logged_and_counted_without_its_texts(
+    guard: Guard, server: EmbeddingServer, clients: Clients, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "vecveil.gateway")
+    with _asked(guard, server, clients) as client:
+        sealed = _seal(client)
+        _rerank(client, [TEXT, *sealed], query=TEXT)
+        assert 'vecveil_vectors_total{treatment="rerank"} 5.0' in client.get("/metrics").text
+    facts = [vars(record)["facts"] for record in caplog.records if record.getMessage() == "request"]
+    assert [(one["path"], one.get("treatment"), one.get("inputs")) for one in facts[:2]] == [
+        ("/v1/embeddings", "protect", 4),
+        ("/v1/rerank", "rerank", 5),
+    ]
+    logged = str([vars(record) for record in caplog.records])
+    assert not any(secret in logged for secret in (PRIVATE_WORD, "vvs1", "relevance", "rain"))

@@ -54,6 +54,8 @@ def test_everybody_needs_no_key() -> None:
         (f"[one]\nkey='{hash_key('a')}'\n[two]\nkey='{hash_key('a')}'", "a key of its own"),
         (f"[one]\nkey='{hash_key('a')}'\nqueries='maybe'", "queries of client 'one'"),
         (f"[one]\nkey='{hash_key('a')}'\ndocuments='clean'", "documents of client 'one'"),
+        (f"[one]\nkey='{hash_key('a')}'\nrerank='clean'", "rerank of client 'one'"),
+        (f"[one]\nkey='{hash_key('a')}'\nrerank=true", "rerank of client 'one' must be text"),
         (f"[one]\nkey='{hash_key('a')}'\nsecret=1", "and nothing else"),
         ("one = 1", "and nothing else"),
         ("[one]\nkey=5", "key of client 'one' must be text"),
@@ -76,6 +78,14 @@ def test_no_file_and_no_toml_are_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("[one")
     with pytest.raises(ArtifactError, match="TOML"):
         read_clients(tmp_path / "bad.toml")
+
+
+def test_no_client_may_rerank_unless_it_is_said(tmp_path: Path) -> None:
+    assert Client(name="one", queries="clean").rerank == "refuse"
+    add_client(tmp_path / "clients.toml", "one")
+    add_client(tmp_path / "clients.toml", "two", rerank="allow")
+    clients = read_clients(tmp_path / "clients.toml").known.values()
+    assert {client.name: client.rerank for client in clients} == {"one": "refuse", "two": "allow"}
 
 
 def test_a_client_has_a_name() -> None:

@@ -57,7 +57,7 @@ def test_swaps_are_harder_to_tell_than_behind_plain_noise_of_the_same_length() -
 
 
 def test_more_directions_than_swaps_move_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="4 directions of 12, of which at most 4 can be left out, got .* 5"):
+    with pytest.raises(InvalidInputError, match=r"4 directions of 12, of which at most 4 can be left out, got .* 5"):
         _fit(directions=5)
 
 

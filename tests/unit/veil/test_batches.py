@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from support.embedders import WordEmbedder
-from support.veils import made_veil, unit_vectors
+from support.veils import made_veil, unit_vectors, with_words
+from vecveil.concepts import terms
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.key import Key
 from vecveil.files.key_file import write_key
@@ -52,9 +54,9 @@ def test_a_batch_comes_out_as_its_texts_and_its_vectors_do() -> None:
     release, key = made_veil(epsilon=30.0).release, Key.new()
     filled, plan = take_filled(_plan(BATCH), BATCH), _plan(BATCH, ids="id")
     texts = release(key=key).protect_texts([TEXTS[0], TEXTS[2]], WordEmbedder(), ids=["a", "c"])  # type: ignore[list-item]
-    np.testing.assert_array_equal(protect_batch(release(key=key), plan, filled, WordEmbedder()), texts)
+    np.testing.assert_array_equal(protect_batch(release(key=key), plan, filled, WordEmbedder()).vectors, texts)
     vectors = release(key=key).protect_vectors(unit_vectors(3))
-    np.testing.assert_array_equal(protect_batch(release(key=key), _plan(VECTORS), VECTORS, None), vectors)
+    np.testing.assert_array_equal(protect_batch(release(key=key), _plan(VECTORS), VECTORS, None).vectors, vectors)
 
 
 def test_a_row_at_fault_is_named_by_its_number_in_the_whole() -> None:
@@ -68,7 +70,7 @@ def test_a_row_at_fault_is_named_by_its_number_in_the_whole() -> None:
 
 def test_no_rows_give_no_vectors() -> None:
     release = made_veil(epsilon=30.0).release(grid="int8")
-    empty = protect_batch(release, _plan(BATCH), BATCH.slice(0, 0), WordEmbedder())
+    empty = protect_batch(release, _plan(BATCH), BATCH.slice(0, 0), WordEmbedder()).vectors
     assert (empty.shape, empty.dtype) == ((0, 8), np.int8)
 
 
@@ -103,3 +105,31 @@ def test_a_protection_leaves_rows_without_a_text_out_where_asked(tmp_path: Path)
     np.testing.assert_array_equal(read_vectors(found["vector"]), wanted)
     with pytest.raises(InvalidInputError, match="row 1 has no text"):
         _protection(guard, BATCH)(BATCH)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_seals_hold_the_clean_vectors_and_change_no_protected_one(tmp_path: Path, words: bool) -> None:
+    guard, model = _guard(tmp_path), WordEmbedder()
+    veil = with_words(guard.opened_veil, terms("rests")) if words else guard.opened_veil
+    filled, plan = take_filled(_plan(BATCH), BATCH), _plan(BATCH, ids="id", seals=True)
+    sealer = veil.sealer(tmp_path / "a.key")
+    release = veil.release(key=tmp_path / "a.key")
+    sealed = protect_batch(release, plan, filled, model, sealer)
+    np.testing.assert_array_equal(sealed.vectors, protect_batch(release, plan, filled, WordEmbedder()).vectors)
+    clean = WordEmbedder().embed([TEXTS[0], TEXTS[2]])  # type: ignore[list-item]
+    np.testing.assert_allclose(sealer.open(sealed.seals, ["a", "c"]), clean, atol=1e-3)
+    # Only a text whose words were replaced is read twice.
+    assert model.asked == (["she well", TEXTS[2], TEXTS[0]] if words else [TEXTS[0], TEXTS[2]])
+    of_vectors = protect_batch(release, _plan(VECTORS, ids="id", seals=True), VECTORS, None, sealer)
+    np.testing.assert_allclose(sealer.open(of_vectors.seals, ["a", "b", "c"]), unit_vectors(3), atol=1e-3)
+
+
+def test_seals_are_the_same_wherever_a_batch_is_sent(tmp_path: Path) -> None:
+    guard = _guard(tmp_path, embedder=None)
+    protection = replace(_protection(guard, VECTORS), plan=_plan(VECTORS, ids="id", seals=True))
+    protection = replace(protection, schema=protection.plan.output_schema(VECTORS.schema, 8, "float32"))
+    there = pickle.loads(pickle.dumps(protection))  # noqa: S301
+    done = there(VECTORS)
+    assert done.equals(protection(VECTORS))
+    assert done.schema.names == ["id", "vector", "seal"]
+    np.testing.assert_allclose(guard.sealer.open(done["seal"].to_pylist(), ["a", "b", "c"]), unit_vectors(3), atol=1e-3)

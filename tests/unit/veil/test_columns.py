@@ -140,3 +140,17 @@ def test_an_id_column_that_is_not_there_is_guessed_at() -> None:
     schema = pa.schema({"v": pa.list_(pa.float32()), "number": pa.int64()})
     with pytest.raises(UnknownNameError, match="did you mean 'number'"):
         ColumnPlan.for_schema(schema, vectors="v", ids="numbr", vectors_only=True)
+
+
+def test_seals_stand_behind_the_protected_vectors_and_need_ids_and_a_place() -> None:
+    columns = {"id": pa.int64(), "text": pa.string()}
+    plan = _plan(columns, ids="id", seals=True)
+    assert plan.output_schema(pa.schema(columns), 4, "float32").names == ["id", "vector", "seal"]
+    assert plan.output_schema(pa.schema(columns), 4, "float32").field("seal").type == pa.binary()
+    assert "seal" not in _plan(columns, ids="id").output_schema(pa.schema(columns), 4, "float32").names
+    with pytest.raises(InvalidInputError, match="for its record alone: name the column"):
+        _plan(columns, seals=True)
+    with pytest.raises(InvalidInputError, match="npy file has no place for seals"):
+        _plan(columns, ids="id", seals=True, vectors_only=True)
+    with pytest.raises(InvalidInputError, match="has a column 'seal', where the seals belong"):
+        _plan({**columns, "seal": pa.binary()}, ids="id", seals=True)

@@ -15,7 +15,14 @@ import pytest
 from support.command_line import listing
 from support.embedders import WordEmbedder
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
-from vecveil.core.errors import ArtifactError, BudgetExceededError, InvalidInputError, VecveilError
+from vecveil.concepts import patterns, terms
+from vecveil.core.errors import (
+    ArtifactError,
+    BudgetExceededError,
+    InvalidInputError,
+    InvalidRowError,
+    VecveilError,
+)
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
 from vecveil.files.vectors import to_vector_column
@@ -580,3 +587,109 @@ def test_a_file_is_protected_as_its_texts_and_its_vectors_are(tmp_path: Path) ->
     for name in ("notes.txt", "in.npy"):
         _protect(tmp_path / name, tmp_path / f"{name}.npy", key=KEY, noise_ratio=0.5, grid="int8")
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), wanted)
+
+
+def _seals(path: Path) -> list[bytes]:
+    return pq.read_table(path)["seal"].to_pylist()
+
+
+def _open_seals(path: Path, key: Key = KEY, *, ids: list[str] | None = None) -> Any:
+    return VEIL.sealer(key).open(_seals(path), ids or [f"{number:03}" for number in range(len(TEXTS))])
+
+
+def test_seals_open_with_the_key_of_their_rows_alone(tmp_path: Path) -> None:
+    source = _texts_file(tmp_path / "in.jsonl")
+    report = _protect(source, tmp_path / "out.parquet", key=KEY, id_column="id", seal=True)
+    _protect(source, tmp_path / "plain.parquet", key=KEY, id_column="id")
+    assert report.sealed
+    assert pq.read_table(tmp_path / "out.parquet").column_names == ["id", "vector", "seal"]
+    np.testing.assert_allclose(_open_seals(tmp_path / "out.parquet"), WordEmbedder().embed(TEXTS), atol=1e-3)
+    np.testing.assert_array_equal(_vectors(tmp_path / "out.parquet"), _vectors(tmp_path / "plain.parquet"))
+    label = json.loads(pq.read_schema(tmp_path / "out.parquet").metadata[b"vecveil"])
+    assert label["seals"] == {"key": KEY.fingerprint, "numbers": "float16"}
+    assert b"seals" not in pq.read_schema(tmp_path / "plain.parquet").metadata[b"vecveil"]
+    for wrong in ({"key": Key.new()}, {"ids": [f"{number:03}" for number in range(6, -1, -1)]}):
+        with pytest.raises(InvalidRowError, match="row 0 has a seal that does not open"):
+            _open_seals(tmp_path / "out.parquet", **wrong)  # type: ignore[arg-type]
+
+
+def test_seals_may_have_a_key_of_their_own_beside_fresh_noise(tmp_path: Path) -> None:
+    source, other = _texts_file(tmp_path / "in.jsonl"), Key.new()
+    _protect(source, tmp_path / "out.parquet", id_column="id", seal=True, seal_key=other)
+    np.testing.assert_allclose(_open_seals(tmp_path / "out.parquet", other), WordEmbedder().embed(TEXTS), atol=1e-3)
+
+
+def test_clean_vectors_are_written_nowhere(tmp_path: Path) -> None:
+    source, place = _texts_file(tmp_path / "in.jsonl"), tmp_path / "place"
+    place.mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, place / "out.parquet", key=KEY, id_column="id", seal=True, progress=_stop_after(3))
+    parts = [path for path in place.rglob("*") if path.is_file()]
+    assert parts
+    _protect(source, place / "done.parquet", key=KEY, id_column="id", seal=True)
+    for path in [*parts, place / "done.parquet"]:
+        content = path.read_bytes()
+        for row in WordEmbedder().embed(TEXTS):
+            for kind in ("<f2", "<f4", "<f8"):
+                assert row[:4].astype(kind).tobytes() not in content
+
+
+def test_a_stopped_run_goes_on_with_the_same_seals(tmp_path: Path) -> None:
+    source = _texts_file(tmp_path / "in.jsonl")
+    options = {"key": KEY, "id_column": "id", "seal": True}
+    with pytest.raises(KeyboardInterrupt):
+        _protect(source, tmp_path / "out.parquet", progress=_stop_after(3), **options)
+    for other in ({"seal": False}, {"seal_key": Key.new()}):
+        with pytest.raises(InvalidInputError, match=r"unfinished run that differs in .*seals"):
+            _protect(source, tmp_path / "out.parquet", **{**options, **other})
+    assert _protect(source, tmp_path / "out.parquet", **options).resumed > 0
+    _protect(source, tmp_path / "whole.parquet", **options)
+    assert _seals(tmp_path / "out.parquet") == _seals(tmp_path / "whole.parquet")
+    # No nonce is that of another content, in whichever run.
+    changed = _texts_file(tmp_path / "other.jsonl", text=[f"{text} again" for text in TEXTS])
+    _protect(changed, tmp_path / "other.parquet", **options)
+    nonces = [one[1:13] for path in ("whole", "other") for one in _seals(tmp_path / f"{path}.parquet")]
+    assert len({*nonces}) == len(nonces)
+
+
+def test_seals_are_not_searched_for_the_concept_and_other_columns_are(tmp_path: Path) -> None:
+    source = _texts_file(tmp_path / "in.jsonl", note=[PRIVATE_WORD] * 7, ward=["A"] * 7)
+    # Found in nearly every seal, and in one column.
+    concept = patterns({"BYTE": r"[\x80-\xff]"}) | terms(PRIVATE_WORD)
+    report = _protect(source, tmp_path / "out.parquet", key=KEY, id_column="id", seal=True, concept=concept)
+    assert (report.carried, report.private, report.searched) == (("id", "ward"), ("note",), True)
+    assert "seal" in pq.read_table(tmp_path / "out.parquet").column_names
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "seals need a key"),
+        ({"key": KEY}, "seal opens for its record alone"),
+        ({"key": KEY, "id_column": "id", "output": "out.npy"}, "npy file has no place for seals"),
+    ],
+)
+def test_seals_that_can_t_be_written_are_refused_before_any_work(
+    tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    output = tmp_path / options.pop("output", "out.parquet")
+    embedder = WordEmbedder()
+    with pytest.raises(InvalidInputError, match=said):
+        _protect(_texts_file(tmp_path / "in.jsonl"), output, seal=True, embedder=embedder, **options)
+    assert embedder.asked == []
+    assert {*listing(tmp_path)} == {"in.jsonl"}
+
+
+def test_a_row_without_an_id_is_named_before_any_work(tmp_path: Path) -> None:
+    embedder, ids = WordEmbedder(), ["a", "b", "c", None, "e", "f", "g"]
+    pq.write_table(pa.table({"id": ids, "text": TEXTS}), tmp_path / "in.parquet")
+    with pytest.raises(InvalidRowError, match="row 3 has no id"):
+        _protect(
+            tmp_path / "in.parquet",
+            tmp_path / "out.parquet",
+            id_column="id",
+            seal=True,
+            seal_key=KEY,
+            embedder=embedder,
+        )
+    assert embedder.asked == []

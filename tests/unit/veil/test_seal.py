@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from support.embedders import WordEmbedder
-from support.veils import made_veil, unit_vectors
+from support.veils import made_veil, unit_vectors, with_words
+from vecveil.concepts import terms
 from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.key import Key
 from vecveil.files.key_file import write_key
+from vecveil.ledger import open_ledger
 from vecveil.veil import Guard
 from vecveil.veil.seal import Sealer, write_as_text
 
@@ -120,3 +122,76 @@ def test_a_guard_seals_with_a_key_of_its_own_that_tells_of_no_noise(tmp_path: Pa
         veil.rerank("rain", range(3), sealed, key=KEY, embedder=WordEmbedder())
     with pytest.raises(InvalidInputError, match="seals need a key"):
         Guard(veil, embedder=WordEmbedder()).seal_texts(TEXTS, range(3))
+
+
+def test_two_writers_seal_one_vector_differently_and_open_alike() -> None:
+    first, second = (_sealer(writer=name) for name in ("one", "two"))
+    sealed = [writer.seal(VECTORS, IDS) for writer in (_sealer(), first, second)]
+    assert first.seal(VECTORS, IDS) == sealed[1]
+    for one, two, three in zip(*sealed, strict=True):
+        assert len({one[1:13], two[1:13], three[1:13]}) == 3
+        assert len({one[13:], two[13:], three[13:]}) == 3
+    for seals in sealed:
+        np.testing.assert_array_equal(second.open(seals, IDS), _sealer().open(sealed[0], IDS))
+
+
+def test_no_two_contents_share_a_nonce() -> None:
+    sealers = [_sealer(), _sealer(veil="b" * 64), _sealer(key=OTHER), _sealer(writer="one")]
+    seals = [one for sealer in sealers for rows in (VECTORS, -VECTORS) for one in sealer.seal(rows, IDS)]
+    assert len({one[1:13] for one in seals}) == len(seals)
+
+
+def test_seals_of_some_rows_are_named_by_their_numbers_among_all() -> None:
+    sealed = _sealer().seal(VECTORS, IDS)
+    with pytest.raises(InvalidRowError, match="row 9 has a seal that does not open"):
+        _sealer().open([sealed[0], sealed[1]], ["n0", "n2"], rows=[4, 9])
+    with pytest.raises(InvalidRowError, match="row 9 has no id, but NoneType"):
+        _sealer().open([sealed[0], sealed[1]], ["n0", None], rows=[4, 9])  # type: ignore[list-item]
+    with pytest.raises(InvalidInputError, match="one id per seal, got 1 ids for 2"):
+        _sealer().open(sealed[:2], ["n0"])
+    veil = made_veil(epsilon=30.0)
+    seals = veil.sealer(KEY).seal(VECTORS, IDS)
+    with pytest.raises(InvalidRowError, match="row 2 has a seal that does not open"):
+        veil.rerank(VECTORS[0], ["n0", "n1", "x"], [TEXTS[0], seals[1], seals[2]], key=KEY, embedder=WordEmbedder())
+
+
+@pytest.mark.parametrize("missing", [None, "", "  ", b""])
+def test_a_candidate_without_a_seal_or_a_text_is_named_before_a_model_is_asked(missing: Any) -> None:
+    model = WordEmbedder()
+    with pytest.raises(InvalidRowError, match="row 1 has neither a seal nor a text"):
+        made_veil(epsilon=30.0).rerank("rain", [0, 1], ["sun", missing], embedder=model)
+    assert model.asked == []
+
+
+def test_query_and_texts_are_one_call_of_the_model() -> None:
+    calls: list[list[str]] = []
+
+    def embed(texts: list[str]) -> Any:
+        calls.append(texts)
+        return WordEmbedder().embed(texts)
+
+    guard = Guard(made_veil(epsilon=30.0), key=KEY, embedder=WordEmbedder())
+    guard.rerank("rain", range(3), TEXTS, embed=embed)
+    guard.rerank("rain", range(3), guard.seal_texts(TEXTS, range(3)), embed=embed)
+    guard.rerank(VECTORS[0], range(3), guard.seal_texts(TEXTS, range(3)), embed=embed)
+    assert calls == [["rain", *TEXTS], ["rain"]]
+
+
+@pytest.mark.parametrize("ledger", [False, True])
+def test_a_guard_protects_as_it_does_without_seals(tmp_path: Path, ledger: bool) -> None:
+    veil = with_words(made_veil(epsilon=30.0), terms("gout", "rain"))
+    books = [str(tmp_path / f"{name}.sqlite") if ledger else None for name in ("a", "b")]
+    plain, sealing = (Guard(veil, key=KEY, ledger=book, embedder=WordEmbedder()) for book in books)
+    expected = plain.protect_texts(TEXTS, ids=range(3))
+    vectors, seals = sealing.protect_and_seal(TEXTS, range(3))
+    np.testing.assert_array_equal(vectors, expected)
+    np.testing.assert_allclose(sealing.sealer.open(seals, range(3)), WordEmbedder().embed(TEXTS), atol=1e-3)
+    asked = WordEmbedder()
+    sealing.protect_and_seal(TEXTS, range(3), embed=asked.embed)
+    assert asked.asked == ["the patient has", TEXTS[1], "again today", TEXTS[0], TEXTS[2]]
+    if ledger:
+        totals = []
+        for book in books:
+            with open_ledger(str(book)) as opened:
+                totals.append(opened.totals().records)
+        assert totals == [3, 3]

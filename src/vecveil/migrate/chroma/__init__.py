@@ -14,6 +14,7 @@ from vecveil.migrate.chroma.disk import COSINE, DATABASE, clean_folder, find_fol
 from vecveil.migrate.folders import RenamingStore, hide_library_text, to_folder
 from vecveil.migrate.mark import MARK, format_mark
 from vecveil.migrate.store import Batch, Id
+from vecveil.veil.seal import SEAL
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -45,6 +46,9 @@ class ChromaStore(RenamingStore):
         client: An open client; others of the same folder share what it holds open.
         collection: Name of the collection.
     """
+
+    seal_path = (METADATA, SEAL)
+    takes_bytes = False
 
     def __init__(self, client: ClientAPI, collection: str) -> None:
         super().__init__(collection, find_folder(client))

@@ -15,7 +15,7 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import file_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate.faiss.index import load_faiss, read_ids, read_index, read_vectors, replace_vectors, write_index
-from vecveil.migrate.faiss.shadow import UNFINISHED_ENDING, Note, UnfinishedShadow
+from vecveil.migrate.faiss.shadow import SEALS_ENDING, UNFINISHED_ENDING, Note, UnfinishedShadow
 from vecveil.migrate.folders import to_folder
 from vecveil.migrate.mark import format_mark
 from vecveil.migrate.store import Batch, Id, Store
@@ -49,7 +49,7 @@ class FaissStore(Store):
 
     def list_names(self) -> Sequence[str]:
         files = (path for path in self._folder.iterdir() if path.is_file() and not path.name.startswith("."))
-        return sorted(path.name for path in files if path.suffix not in (".json", UNFINISHED_ENDING))
+        return sorted(path.name for path in files if not path.name.endswith((".json", UNFINISHED_ENDING, SEALS_ENDING)))
 
     def count(self, name: str) -> int | None:
         unfinished = UnfinishedShadow(self._folder / name)
@@ -98,6 +98,7 @@ class FaissStore(Store):
                 path = self._unfinished.path
                 raise ArtifactError(f"{path} has {len(rows):,} of {clean.ntotal:,} rows; migrate again to go on")
             write_index(replace_vectors(clean, np.stack(rows)), self._shadow, like_file=self._here)
+            self._unfinished.write_seals(Note(self._shadow).seals, like_file=self._here)
             Note(self._shadow).write({**self._unfinished.read_note(), "index": file_digest(self._shadow)})
         self._unfinished.remove()
 
@@ -125,6 +126,8 @@ class FaissStore(Store):
                 os.link(self._here, self._backup)
             self._shadow.chmod(S_IMODE(self._here.stat().st_mode))
             Note(self._here).write(content)
+            if note.seals.exists():
+                note.seals.replace(Note(self._here).seals)
             self._shadow.replace(self._here)
         except OSError as error:
             raise ArtifactError(

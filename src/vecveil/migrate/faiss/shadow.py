@@ -17,15 +17,20 @@ from vecveil.core.atomic import atomic_file, require_own
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.migrate.mark import MARK
 from vecveil.migrate.store import Batch
+from vecveil.veil.seal import SEAL
 
-UNFINISHED_ENDING = ".unfinished"
+UNFINISHED_ENDING, SEALS_ENDING = ".unfinished", ".seals.parquet"
 
 
 class Note:
-    """A file of JSON beside an index, with its mark in it, as an index file of FAISS has no place for one."""
+    """A file of JSON beside an index, with its mark in it, as an index file of FAISS has no place for one.
+
+    Beside it may be a file of `seals`, by the ids of rows.
+    """
 
     def __init__(self, index: Path) -> None:
         self._index, self.path = index, index.with_name(f"{index.name}.vecveil.json")
+        self.seals = index.with_name(f"{index.name}{SEALS_ENDING}")
 
     def read(self) -> dict[str, Any] | None:
         """Return the content of the note; None where there is none, or a file that is not from vecveil."""
@@ -63,7 +68,7 @@ class UnfinishedShadow:
         """Begin a shadow."""
         # The index may be one that only its owner reads.
         with atomic_file(self.path) as draft, closing(sqlite3.connect(draft)) as database, database:
-            database.execute("CREATE TABLE protected (id INTEGER PRIMARY KEY, vector BLOB)")
+            database.execute("CREATE TABLE protected (id INTEGER PRIMARY KEY, vector BLOB, seal BLOB)")
             database.execute("CREATE TABLE note AS SELECT ? AS content", [json.dumps(note)])
 
     def read_note(self) -> dict[str, Any]:
@@ -83,12 +88,26 @@ class UnfinishedShadow:
             rows = database.execute("SELECT id, vector FROM protected")
             return {one: np.frombuffer(vector, dtype=np.float32) for one, vector in rows}
 
+    def write_seals(self, path: Path, *, like_file: Path) -> None:
+        """Write the seals of all rows, where they have some, with the permissions of another file."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with self._open() as database:
+            rows = database.execute("SELECT id, seal FROM protected WHERE seal IS NOT NULL ORDER BY id").fetchall()
+        # There may be those of a shadow that was deleted.
+        path.unlink(missing_ok=True)
+        if rows:
+            with atomic_file(path) as draft:
+                pq.write_table(pa.table([*zip(*rows, strict=True)], ["id", SEAL]), draft)
+                draft.chmod(S_IMODE(like_file.stat().st_mode))
+
     def append(self, batch: Batch) -> None:
         """Add rows, all or none."""
         vectors = [row.tobytes() for row in batch.vectors.astype(np.float32)]
         with self._open() as database, database:
-            rows = zip(batch.ids, vectors, strict=True)
-            database.executemany("INSERT OR IGNORE INTO protected VALUES (?, ?)", rows)
+            rows = zip(batch.ids, vectors, (row.get(SEAL) for row in batch.payload), strict=True)
+            database.executemany("INSERT OR IGNORE INTO protected VALUES (?, ?, ?)", rows)
 
     def remove(self) -> None:
         """Delete it, if it is there."""

@@ -14,7 +14,7 @@ from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.files.vectors import read_vectors, to_vector_column
 from vecveil.migrate.folders import RenamingStore, hide_library_text, remove_folder, to_folder
 from vecveil.migrate.lancedb.columns import LanceColumns
-from vecveil.migrate.mark import MARK, format_mark
+from vecveil.migrate.mark import MARK
 from vecveil.migrate.store import Batch, Id
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class LanceStore(RenamingStore):
 
     def create_shadow(self, mark: Mapping[str, Any]) -> None:
         like = self._open(self.collection).schema
-        schema = self._find_columns(self.collection).to_shadow_schema(like, {MARK: format_mark(mark)})
+        schema = self._find_columns(self.collection).to_shadow_schema(like, mark)
         with _trying("make", self.shadow):
             self._database.create_table(self.shadow, schema=schema)
 

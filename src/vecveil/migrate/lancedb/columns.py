@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.files.vectors import is_vector_type
+from vecveil.migrate.mark import MARK, format_mark
+from vecveil.veil.seal import SEAL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +49,14 @@ class LanceColumns:
             other_vectors=tuple(name for name in found if name != chosen),
         )
 
-    def to_shadow_schema(self, schema: Any, note: dict[str, str]) -> Any:
+    def to_shadow_schema(self, schema: Any, mark: Mapping[str, Any]) -> Any:
         """Return the schema of a shadow, in which all but ids and vectors may be empty, inside of structs too."""
         import pyarrow as pa
 
         fields = [one if one.name in {self.ids, self.vectors} else _make_optional(one) for one in schema]
         # The table's own metadata is not kept: it names the function that makes clean vectors of new rows.
-        return pa.schema(fields, metadata=note)
+        seals = [pa.field(SEAL, pa.binary())] if mark.get("seals") else []
+        return pa.schema([*fields, *seals], metadata={MARK: format_mark(mark)})
 
     def require_unique_ids(self, table: Any) -> None:
         """Raise unless every row has an id of its own."""

@@ -9,6 +9,7 @@ from typing import Any
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
 from vecveil.migrate.store import BACKUP_ENDING, Batch, Id, Store, stack_vectors
+from vecveil.veil.seal import SEAL
 
 try:
     from psycopg import sql
@@ -94,7 +95,8 @@ class PgvectorStore(Store):
         if mark is None:
             raise ArtifactError(f"{self.shadow} has lost its mark, with what is left out; delete it to start anew")
         carried = self._columns.select_carried([tuple(path) for path in mark["left_out"]])
-        names = [self._columns.vectors.name, self._columns.ids.name, *carried]
+        seals = {SEAL: sql.SQL("batch.seal")} if mark.get("seals") else {}
+        names = [self._columns.vectors.name, self._columns.ids.name, *carried, *seals]
         vector = sql.SQL("batch.vector::{}").format(sql.SQL(self._columns.vectors.type))
         self._grown = True
         self._run(
@@ -102,9 +104,10 @@ class PgvectorStore(Store):
             self.collection,
             shadow=self._name(self.shadow),
             columns=sql.SQL(", ").join(map(sql.Identifier, names)),
-            values=sql.SQL(", ").join([vector, self._columns.ids.sql, *carried.values()]),
+            values=sql.SQL(", ").join([vector, self._columns.ids.sql, *carried.values(), *seals.values()]),
             ids=[str(one) for one in batch.ids],
             vectors=[str(row) for row in batch.vectors.tolist()],
+            seals=[row.get(SEAL) if seals else None for row in batch.payload],
         )
 
     def finish_shadow(self) -> None:

@@ -43,9 +43,12 @@ WHERE {last}::text IS NULL OR s.{id} > {last}::text::{type} ORDER BY s.{id} LIMI
 -- name: present_ids
 SELECT {id}::text FROM {table} WHERE {id} = ANY ({ids}::text[]::{type}[])
 
+-- name: add_seals
+ALTER TABLE {shadow} ADD COLUMN {seal} bytea
+
 -- name: append_rows
 INSERT INTO {shadow} ({columns}) OVERRIDING SYSTEM VALUE
-SELECT {values} FROM unnest({ids}::text[], {vectors}::text[]) batch (id, vector)
+SELECT {values} FROM unnest({ids}::text[], {vectors}::text[], {seals}::bytea[]) batch (id, vector, seal)
 JOIN {table} s ON s.{id} = batch.id::{type} ORDER BY s.{id} ON CONFLICT ({id}) DO NOTHING
 
 -- name: nearest_rows

@@ -13,6 +13,7 @@ from vecveil.migrate.mark import format_mark
 from vecveil.migrate.pgvector.columns import TableColumns
 from vecveil.migrate.pgvector.database import Database, TableName
 from vecveil.migrate.store import BACKUP_ENDING
+from vecveil.veil.seal import SEAL
 
 LONGEST_NAME = 63  # Bytes; PostgreSQL cuts what is longer, and two names may become one.
 
@@ -35,6 +36,8 @@ def create_shadow(
             database.run_generated(statement, **names)
         for column in gone:
             database.run("allow_empty", shadow=shadow, column=sql.Identifier(column.name))
+        if mark.get("seals"):
+            database.run("add_seals", shadow=shadow, seal=sql.Identifier(SEAL))
         database.run("write_comment", shadow=shadow, mark=format_mark(mark))
         _pair_indexes(database, collection, shadow)
 

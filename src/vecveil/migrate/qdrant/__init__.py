@@ -31,6 +31,8 @@ class QdrantStore(RenamingStore):
     under its own name.
     """
 
+    takes_bytes = False
+
     def __init__(self, folder: Path, collection: str, *, vector: str | None = None) -> None:
         super().__init__(collection, folder)
         self._files = QdrantFolder(folder)

@@ -102,3 +102,43 @@ def test_a_note_is_the_mark_of_one_index_only(place: FaissPlace, guard: Guard) -
     (place.folder / "other").replace(place.folder / "notes")
     with place.opened() as store:
         assert store.read_mark("notes") is None
+
+
+def test_seals_lie_beside_an_index_for_all_who_may_read_it(place: FaissPlace, guard: Guard) -> None:
+    place.fill("notes", unit_vectors(5))
+    (place.folder / "notes").chmod(0o640)
+    with place.opened() as store:
+        migrate(store, guard, seal=True)
+        beside = place.folder / "notes-vecveil.seals.parquet"
+        assert beside.stat().st_mode & 0o777 == 0o640
+        assert [*place.seals("notes-vecveil")] == [0, 7, 14, 21, 28]
+        assert store.list_names() == ["notes", "notes-vecveil"]
+    # Those of a shadow that was deleted do not stay beside the next one.
+    for name in ("notes-vecveil", "notes-vecveil.vecveil.json"):
+        (place.folder / name).unlink()
+    with place.opened() as store:
+        migrate(store, guard)
+    assert not beside.exists()
+
+
+def test_a_swap_that_was_stopped_behind_its_seals_goes_on(
+    place: FaissPlace, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.fill("notes", unit_vectors(5))
+    with place.opened() as store:
+        migrate(store, guard, seal=True)
+    replace, stopped = Path.replace, []
+
+    def stop(path: Path, target: Path) -> Path:
+        if path.name == "notes-vecveil" and not stopped:
+            stopped.append(path)
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", stop)
+    with place.opened() as store, pytest.raises(KeyboardInterrupt):
+        swap(store, guard)
+    with place.opened() as store:
+        assert swap(store, guard).backup == "notes-before-vecveil"
+    assert len(place.seals("notes")) == 5
+    assert place.seals("notes-vecveil") == {}
