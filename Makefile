@@ -1,6 +1,7 @@
 # The two commands of the README are `make demo` and `make test`; each makes .venv and installs what it needs.
 PYTHON ?= python3
 VENV := .venv
+DOCS_VENV := .docs-venv
 # Processes that run tests side by side; most tests use one core.
 TESTERS ?= 2
 BIN := $(VENV)/bin
@@ -8,7 +9,7 @@ export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test unit smoke bench check format lock clean
+.PHONY: demo test unit smoke redteam bench docs check format lock clean
 
 demo: $(VENV)/installed
 	$(BIN)/vecveil demo
@@ -25,9 +26,21 @@ smoke: $(VENV)/installed
 	VECVEIL_SMOKE=base,$$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"], sep=",")') \
 		$(BIN)/python -m pytest tests/integration/test_wheel.py
 
+# Hostile input of every kind, thousands of times. SEED=1 tries other cases; what fails says how to repeat it.
+# FIGURES=FILE writes the table of figures as JSON. `make test` runs a short form of it.
+SEED ?= 0
+FIGURES ?=
+redteam: $(VENV)/postgres
+	VECVEIL_REDTEAM=full VECVEIL_REDTEAM_SEED=$(SEED) VECVEIL_REDTEAM_JSON=$(FIGURES) \
+		$(BIN)/python -m pytest tests/redteam --numprocesses $(TESTERS) --dist loadfile --timeout 7200 --show-capture=no
+
 # Let the machine do nothing else meanwhile.
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks --out docs
+
+# The documentation as pages in build/docs. A warning is an error, and so is a link that leads nowhere.
+docs: $(DOCS_VENV)/installed
+	$(DOCS_VENV)/bin/sphinx-build --fail-on-warning --keep-going --builder html docs build/docs
 
 check: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -79,6 +92,13 @@ $(VENV)/java: $(VENV)/installed
 	} || { echo 'the tests of Spark need Java 17 or newer: install it so that java is on PATH' >&2; exit 1; }
 	touch $@
 
+# Sphinx, and what `import vecveil` needs: the reference is made from docstrings.
+$(DOCS_VENV)/installed: requirements/docs.txt
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes \
+		--requirement requirements/docs.txt
+	touch $@
+
 # Resolve the newest versions that pyproject.toml allows, and write them down with the hashes of their files, and as the
 # bill of materials that the wheel carries. torch stays where the CPU wheel is.
 lock:
@@ -91,9 +111,15 @@ lock:
 	{ sed -n '/^#/p' requirements/lock.txt; .lock-venv/bin/python requirements/lock.py < .lock-venv/freeze.txt; } \
 		> .lock-venv/lock.txt
 	mv .lock-venv/lock.txt requirements/lock.txt
+	$(PYTHON) -m venv .lock-venv/docs
+	.lock-venv/docs/bin/pip --disable-pip-version-check install --quiet . furo myst-parser sphinx
+	.lock-venv/docs/bin/pip freeze --exclude vecveil > .lock-venv/docs.txt
+	{ sed -n '/^#/p' requirements/docs.txt; .lock-venv/bin/python requirements/lock.py < .lock-venv/docs.txt; } \
+		> .lock-venv/docs-lock.txt
+	mv .lock-venv/docs-lock.txt requirements/docs.txt
 	.lock-venv/bin/python requirements/sbom.py > .lock-venv/sbom.json
 	mv .lock-venv/sbom.json requirements/vecveil.cdx.json
 	rm -rf .lock-venv
 
 clean:
-	rm -rf $(VENV) .lock-venv .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) $(DOCS_VENV) .lock-venv .mypy_cache .pytest_cache .ruff_cache build dist

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import vecveil
 from vecveil import samples
 from vecveil.cli.main import SUMMARIES
 from vecveil.cli.reference import write_reference
@@ -54,3 +55,31 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
     broken = [link for link in links if not Path(os.path.normpath(page.parent / link)).exists()]
     assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_to_headings_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*\.md|)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    broken = [
+        f"{path}#{anchor}" for path, anchor in links if anchor not in anchors(page.parent / path if path else page)
+    ]
+    assert broken == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what links to the headings of a page end in, as GitHub and the site make it."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\.\. auto\w+:: vecveil\.(\w+)$", page, flags=re.MULTILINE)
+    assert {*documented} == {*vecveil.__all__} - {"__version__"}
+
+
+def test_every_page_is_in_the_contents_of_the_site() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^([\w-]+)$", index, flags=re.MULTILINE))
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert pages - listed == set()
