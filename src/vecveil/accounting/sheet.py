@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 from vecveil.accounting.budget_readings import BudgetReadings
 from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
-from vecveil.accounting.pair_promise import PairPromise
-from vecveil.accounting.word_promise import WordPromise
+from vecveil.accounting.pair_promise import PairPromise, WordPromise
 
 TELLING_SUCCESS = 0.99
 """A best guess that is right more often than this leaves nothing to promise."""
@@ -42,9 +42,10 @@ class GuaranteeSheet:
         """What a reader must not take from the numbers."""
         found = []
         if self.readings.vacuous:
+            whom = "" if self.words is None else "for words that the concept misses, "
             found.append(
-                f"the worst-case bound is vacuous at this budget: e^{self.readings.pair_loss:.0f} bounds nothing for a "
-                f"median contrast pair. {_what_is_left(self.typical)}"
+                f"{whom}the worst-case bound is vacuous at this budget: e^{self.readings.pair_loss:.0f} bounds nothing "
+                f"for a median contrast pair. {_what_is_left(self.typical)}"
             )
         if self.euclidean is not None and self.euclidean.smallest < self.euclidean.largest:
             upper = self.euclidean.upper * self.median_pair
@@ -63,13 +64,17 @@ class GuaranteeSheet:
         """The sheet without its warnings."""
         parts = []
         if self.words is not None:
-            parts += ["Words that the concept finds in a text:", _indent(str(self.words)), "", "Everything else:"]
+            parts += [
+                "Words that the concept finds in a text:",
+                _indent(str(self.words)),
+                "",
+                "Words that it misses, and all else:",
+            ]
         parts += [str(self.guarantee), "", "The budget, in three readings:", _indent(str(self.readings))]
         promises = [promise for promise in (self.typical, self.unusual) if promise is not None]
         if promises:
-            heading = (
-                "Exactly, for a text with the private words and the same text without them, as far apart as they were"
-            )
+            whom = "the private words" if self.words is None else "words that the concept misses"
+            heading = f"Exactly, for a text with {whom} and the same text without them, as far apart as such texts were"
             parts += ["", f"{heading} where the veil was learned:"]
             parts += [_indent(str(promise)) for promise in promises]
         if self.euclidean is not None:
@@ -77,6 +82,9 @@ class GuaranteeSheet:
         if self.measured:
             parts += ["", f"Measured where it was learned: {self.measured}"]
         return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         warnings = "\n".join(f"Warning: {warning}." for warning in self.warnings)

@@ -1,6 +1,6 @@
 """Attacks that recover private words from protected vectors."""
 
-from vecveil.attacks.attack import ATTACKS, Attack, Recovery, Sample, TrainedAttack, build_attack
+from vecveil.attacks.attack import ATTACKS, Attack, Recovery, Sample, TrainedAttack, TrainingRun, build_attack
 from vecveil.attacks.denoiser import WienerFilter
 from vecveil.attacks.probe import ConceptProbe, ProbeScore
 
@@ -12,6 +12,7 @@ __all__ = [
     "Recovery",
     "Sample",
     "TrainedAttack",
+    "TrainingRun",
     "WienerFilter",
     "build_attack",
 ]

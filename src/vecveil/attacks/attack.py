@@ -91,6 +91,41 @@ class Sample:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingRun:
+    """What an attack is trained with.
+
+    Attributes:
+        sample: Vectors as they are released, with their texts: the attacker adapts to the defense.
+        held_out: More of the same, to stop by.
+        rng: Source of initial weights and batches.
+        folder: Where to keep checkpoints. A training that was stopped goes on from them.
+        progress: Reports how far the training is.
+    """
+
+    sample: Sample
+    held_out: Sample
+    rng: np.random.Generator
+    folder: Path | None = None
+    progress: Progress = silent
+
+    def require_words(self, attack: str) -> tuple[str, ...]:
+        """Return every sensitive word of the sample, or raise where there is none."""
+        if not self.sample.vocabulary:
+            raise InvalidInputError(f"{attack} needs training texts with sensitive tokens, got none")
+        return self.sample.vocabulary
+
+    def mark_words(self, vocabulary: Sequence[str], attack: str) -> tuple[Flags, Flags]:
+        """Return which of the words each text holds, of the sample and of what is held out; raise for none of those."""
+        truth, held_truth = self.sample.mark_words(vocabulary), self.held_out.mark_words(vocabulary)
+        if not held_truth.any():
+            raise InvalidInputError(
+                f"{attack} is stopped by what it reads of held-out texts, but no word that it learned is in one of "
+                f"them, got {len(self.held_out)}"
+            )
+        return truth, held_truth
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recovery:
     """The output of an attack.
@@ -115,14 +150,12 @@ class TrainedAttack(Protocol):
 
     def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
         """Return what the attack recovers from `vectors`."""
-        ...
 
     def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
         """Return, for each row, the probability that the attack gives to each of its true sensitive tokens.
 
         This is the paper's P(t | vector).
         """
-        ...
 
 
 class Attack(Protocol):
@@ -130,30 +163,14 @@ class Attack(Protocol):
 
     @property
     def releases(self) -> int:
-        """Number of fresh releases of each record that the attacker gets, and averages; 1 for most."""
-        ...
+        """Number of fresh releases of each record that the attacker gets, and averages; 1 unless an attack says so."""
+        return 1
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedAttack:
-        """Return the attack, trained on `sample` and stopped when it no longer improves on `held_out`.
+    def train(self, run: TrainingRun) -> TrainedAttack:
+        """Return the attack, trained on the run's sample and stopped when it no longer improves on what is held out.
 
         The same samples and generator state give the same attack.
-
-        Args:
-            sample: Vectors as they are released, with their texts: the attacker adapts to the defense.
-            held_out: More of the same, to stop by.
-            rng: Source of initial weights and batches.
-            folder: Where to keep checkpoints. A training that was stopped goes on from them.
-            progress: Reports how far the training is.
         """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -176,7 +193,6 @@ class WordClassifier(ABC):
 
     def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
         """Return the words whose probability reaches the threshold."""
-        del progress
         scores = self.probabilities(vectors)
         claimed = tuple(
             frozenset(self.vocabulary[column] for column in np.flatnonzero(row >= self.threshold)) for row in scores
@@ -185,7 +201,6 @@ class WordClassifier(ABC):
 
     def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
         """Return the probabilities of the true tokens; 0 for a word that it did not learn."""
-        del progress
         return sample.pick_scores(self.probabilities(sample.vectors), self.vocabulary)
 
 

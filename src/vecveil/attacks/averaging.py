@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from vecveil.attacks.attack import Attack, Embed, Sample, TrainedAttack, build_attack
+from vecveil.attacks.attack import Attack, Embed, TrainedAttack, TrainingRun, build_attack
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Fingerprint
 
 
@@ -44,17 +40,9 @@ class Averaging:
             raise InvalidInputError(f"settings of the base must be names and values, got {settings!r}")
         self._build_base()
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedAttack:
+    def train(self, run: TrainingRun) -> TrainedAttack:
         """Return the base attack, trained on means."""
-        return self._build_base().train(sample, held_out, rng, folder=folder, progress=progress)
+        return self._build_base().train(run)
 
     def _build_base(self) -> Attack:
         attack: Any = build_attack(self.base, self.settings)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from vecveil.attacks.attack import Flags, Sample, WordClassifier
+from vecveil.attacks.attack import Attack, Flags, Sample, TrainingRun, WordClassifier
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import at_least, embeddings, positive
-from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.core.progress import Progress, silent
+from vecveil.core.errors import InvalidInputError, needs_extra
 
 FOLDS = 5
 """Parts of the training texts; a regression on the others predicts each of them."""
@@ -24,7 +22,7 @@ RIDGE, LEAST_RIDGE = 0.1, 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boosted:
+class Boosted(Attack):
     """Gradient-boosted trees, an ensemble for each sensitive word. No shape is learned against an attack of this kind.
 
     A shape that is guided by a network may hide only what a network sees; trees see other things. They cut along one
@@ -50,44 +48,28 @@ class Boosted:
     leaves: int = 4
     learning_rate: float = 0.1
 
-    releases: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
         for name in ("most", "components", "landmarks", "rounds"):
             at_least(getattr(self, name), 1, name)
         at_least(self.leaves, 2, "leaves")
         positive(self.learning_rate, "learning_rate")
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedBoosted:
+    def train(self, run: TrainingRun) -> TrainedBoosted:
         """Return the trees, trained on protected vectors."""
-        del folder, progress
-        try:
+        with needs_extra("scikit-learn", "audit"):
             # Before the threads are limited, since that reaches only libraries that are loaded already.
             from sklearn.ensemble import HistGradientBoostingClassifier
             from sklearn.metrics import log_loss
             from threadpoolctl import threadpool_limits
-        except ImportError:
-            raise MissingExtraError("scikit-learn", "audit") from None
-        vocabulary = self._choose_vocabulary(sample)
-        truth, held_truth = sample.mark_words(vocabulary), held_out.mark_words(vocabulary)
-        if not held_truth.any():
-            raise InvalidInputError(
-                "boosted is stopped by what it reads of held-out texts, but no word that it learned is in one of them, "
-                f"got {len(held_out)}"
-            )
+        vocabulary = self._choose_vocabulary(run.sample)
+        truth, held_truth = run.mark_words(vocabulary, "boosted")
         # On one thread sums are added in the same order every time; a second would bring little with so few rows.
         with threadpool_limits(limits=1):
-            features, seen = TreeFeatures.fit(sample, truth, rng, components=self.components, landmarks=self.landmarks)
+            features, seen = TreeFeatures.fit(
+                run.sample, truth, run.rng, components=self.components, landmarks=self.landmarks
+            )
             trees = tuple(HistGradientBoostingClassifier(**self._tree_settings()).fit(seen, flags) for flags in truth.T)
-            held_seen = features.transform(held_out.vectors)
+            held_seen = features.transform(run.held_out.vectors)
             after_rounds = np.stack([np.stack(list(_predict_rounds(one, held_seen))) for one in trees], axis=-1)
         # All words together: one of them alone is in too few held-out texts to stop by.
         losses = [log_loss(held_truth.ravel(), one.ravel(), labels=[False, True]) for one in after_rounds]
@@ -97,7 +79,7 @@ class Boosted:
             trees=trees,
             rounds=best + 1,
             vocabulary=vocabulary,
-            dimensions=sample.vectors.shape[1],
+            dimensions=run.sample.vectors.shape[1],
             threshold=_best_threshold(after_rounds[best], held_truth),
         )
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
-from vecveil.attacks.attack import Sample, TrainedAttack
+from vecveil.attacks.attack import TrainedAttack, TrainingRun
 from vecveil.attacks.generation.fine_tuning import fine_tune
 from vecveil.attacks.generation.generative import SMALL, GenerativeAttack, NetworkTraining
 from vecveil.attacks.generation.tokenizer import TextTokenizer, train_tokenizer
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import Progress, silent
 
 NETWORK = "decoder"
 
@@ -47,17 +43,9 @@ class Geia(GenerativeAttack):
         if not self.decoder:
             raise InvalidInputError(f"decoder must be {SMALL!r}, a name or a folder, got {self.decoder!r}")
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedAttack:
+    def train(self, run: TrainingRun) -> TrainedAttack:
         """Return the decoder, trained on protected vectors."""
-        return fine_tune(self, sample, held_out, rng, folder=folder, progress=progress)
+        return fine_tune(self, run)
 
     def build_tokenizer(self, texts: Sequence[str]) -> TextTokenizer:
         """Return the tokenizer of a pretrained decoder, or one trained on `texts`."""

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vecveil.attacks.attack import Sample, WordClassifier
+from vecveil.attacks.attack import Attack, Sample, TrainingRun, WordClassifier
 from vecveil.attacks.checkpoint import Checkpoint
 from vecveil.attacks.training import Schedule, seed_torch, shuffle_batches, to_tensor, train
 from vecveil.core.arrays import Embeddings, Matrix
-from vecveil.core.checks import at_least, embeddings, fraction, positive
+from vecveil.core.checks import at_least, embeddings, fraction, positive, widths
 from vecveil.core.digests import array_digest, json_digest
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     import torch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mlc:
+class Mlc(Attack):
     """The paper's MLC: three hidden layers, one sigmoid output per sensitive word, binary cross-entropy.
 
     It is stronger than the paper's, since an under-trained attack flatters every defense: it is trained until held-out
@@ -52,46 +50,31 @@ class Mlc:
     threshold: float = 0.5
     rarest: int = 1
 
-    releases: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", _check_widths(self.hidden))
+        object.__setattr__(self, "hidden", widths(self.hidden))
         positive(self.learning_rate, "learning_rate")
         positive(self.positive_weight, "positive_weight")
         for name in ("batch_size", "epochs", "patience", "rarest"):
             at_least(getattr(self, name), 1, name)
         fraction(self.threshold, "threshold")
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedMlc:
+    def train(self, run: TrainingRun) -> TrainedMlc:
         """Return the classifier, trained on protected vectors."""
-        vocabulary = self._choose_vocabulary(sample)
-        truth, held_truth = sample.mark_words(vocabulary), held_out.mark_words(vocabulary)
-        if not held_truth.any():
-            raise InvalidInputError(
-                "mlc is stopped by what it reads of held-out texts, but no sensitive word of the training texts is in "
-                f"one of them, got {len(held_out)}"
-            )
-        with seed_torch(rng):
-            vectors, held_vectors = to_tensor(sample.vectors), to_tensor(held_out.vectors)
+        vocabulary = self._choose_vocabulary(run.sample)
+        truth, held_truth = run.mark_words(vocabulary, "mlc")
+        with seed_torch(run.rng):
+            vectors, held_vectors = to_tensor(run.sample.vectors), to_tensor(run.held_out.vectors)
             targets, held_targets = to_tensor(truth), to_tensor(held_truth)
             network = self._build_network(vectors, targets)
             train(
                 network,
                 schedule=Schedule(epochs=self.epochs, learning_rate=self.learning_rate, patience=self.patience),
-                batches=shuffle_batches(len(sample), self.batch_size, rng),
+                batches=shuffle_batches(len(run.sample), self.batch_size, run.rng),
                 loss=lambda rows: self._loss(network(vectors[rows]), targets[rows]),
                 score=lambda: self._score(network(held_vectors), held_targets),
-                checkpoint=None if folder is None else Checkpoint(folder=folder, key=self._key(sample, held_out)),
+                checkpoint=None if run.folder is None else Checkpoint(folder=run.folder, key=self._key(run)),
                 label="training mlc",
-                progress=progress,
+                progress=run.progress,
             )
         return TrainedMlc(network=network, vocabulary=vocabulary, dimensions=vectors.shape[1], threshold=self.threshold)
 
@@ -111,11 +94,11 @@ class Mlc:
 
         from vecveil.attacks.standardize import Standardize
 
-        widths = [vectors.shape[1], *self.hidden]
+        sizes = [vectors.shape[1], *self.hidden]
         layers: list[torch.nn.Module] = [Standardize.fit(vectors)]
-        for width, following in pairwise(widths):
+        for width, following in pairwise(sizes):
             layers += [torch.nn.Linear(width, following), torch.nn.ReLU()]
-        last = torch.nn.Linear(widths[-1], targets.shape[1])
+        last = torch.nn.Linear(sizes[-1], targets.shape[1])
         # Each output starts at the word's own frequency, which training would otherwise spend its first epochs on.
         frequencies = targets.mean(dim=0).clamp(1e-4, 1 - 1e-4)
         with torch.no_grad():
@@ -137,7 +120,8 @@ class Mlc:
         hits = float((claimed * targets).sum())
         return 2 * hits / float(claimed.sum() + targets.sum()) if hits else -float(self._loss(logits, targets))
 
-    def _key(self, *samples: Sample) -> str:
+    def _key(self, run: TrainingRun) -> str:
+        samples = run.sample, run.held_out
         return json_digest(
             {
                 "settings": repr(self),
@@ -161,10 +145,3 @@ class TrainedMlc(WordClassifier):
         with torch.no_grad():
             logits: torch.Tensor = self.network(to_tensor(released))
             return np.asarray(logits.sigmoid().double().numpy())
-
-
-def _check_widths(hidden: object) -> tuple[int, ...]:
-    # Settings from JSON come back as a list, and `hidden=512` on a command line is a number.
-    if not isinstance(hidden, list | tuple):
-        raise InvalidInputError(f"hidden must be a list of widths, got {hidden!r}")
-    return tuple(at_least(width, 1, "each width of hidden") for width in hidden)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.attacks.attack import Embed, Flags, Recovery, Sample
+from vecveil.attacks.attack import Attack, Embed, Flags, Recovery, Sample, TrainingRun
 from vecveil.concepts import words
 from vecveil.core.arrays import Embeddings, Matrix, Vector, to_unit_length
 from vecveil.core.checks import at_least, embeddings
@@ -22,7 +21,7 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class NearestNeighbor:
+class NearestNeighbor(Attack):
     """Answers with the nearest text of those it knows, and with how often its neighbors hold each sensitive word.
 
     It knows the training texts, and compares with their releases or, where it can call the model, with their clean
@@ -37,26 +36,15 @@ class NearestNeighbor:
     neighbors: int = 20
     embed: Embed | None = field(default=None, repr=False)
 
-    releases: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
         at_least(self.neighbors, 1, "neighbors")
         if self.embed is not None and not callable(self.embed):
             raise InvalidInputError(f"embed must be a function of texts, got {self.embed!r}")
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedNearestNeighbor:
+    def train(self, run: TrainingRun) -> TrainedNearestNeighbor:
         """Return the attack; all that is learned is how fast a neighbor's word loses weight with its distance."""
-        del rng, folder, progress
-        if not sample.vocabulary:
-            raise InvalidInputError("nearest needs training texts with sensitive tokens, got none")
+        run.require_words("nearest")
+        sample, held_out = run.sample, run.held_out
         if not len(held_out):
             raise InvalidInputError("nearest needs held-out texts to weigh its neighbors by, got none")
         compared = [sample] if self.embed is None else [_embed_texts(sample, self.embed), sample]
@@ -81,7 +69,7 @@ class NearestNeighbor:
         )
 
 
-class Neighbors(NamedTuple):
+class NearestTexts(NamedTuple):
     """For each vector: the nearest known text, and the rows of the nearest ones with their cosines."""
 
     first: list[int]
@@ -102,7 +90,6 @@ class TrainedNearestNeighbor:
 
     def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:
         """Return the nearest known text of each vector."""
-        del progress
         released = embeddings(vectors, dimensions=self.known.shape[1])
         found = [self.find(block) for block in _split(released)]
         texts = [self.texts[row] for one in found for row in one.first]
@@ -118,13 +105,13 @@ class TrainedNearestNeighbor:
         """Return the weight of those neighbors that hold each true token."""
         return sample.pick_scores(self.recover(sample.vectors, progress=progress).scores, self.vocabulary)
 
-    def find(self, vectors: Embeddings) -> Neighbors:
+    def find(self, vectors: Embeddings) -> NearestTexts:
         """Return the nearest texts of each vector."""
         similarity = to_unit_length(vectors) @ self.known.T
         rows = np.argpartition(-similarity, self.neighbors - 1, axis=1)[:, : self.neighbors]
-        return Neighbors(similarity.argmax(axis=1).tolist(), rows, np.take_along_axis(similarity, rows, axis=1))
+        return NearestTexts(similarity.argmax(axis=1).tolist(), rows, np.take_along_axis(similarity, rows, axis=1))
 
-    def weigh(self, found: Neighbors) -> Matrix:
+    def weigh(self, found: NearestTexts) -> Matrix:
         """Return the weight of those of the nearest texts that hold each word."""
         near = found.similarities
         weights = np.exp(self.sharpness * (near - near.max(axis=1, keepdims=True)))

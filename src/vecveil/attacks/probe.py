@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings, Vector
-from vecveil.core.checks import at_least, embeddings, fraction, one_of
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.checks import at_least, embeddings, fraction, one_of, widths
+from vecveil.core.errors import InvalidInputError, needs_extra
 
 ProbeKind: TypeAlias = Literal["linear", "mlp"]
 
@@ -65,8 +65,7 @@ class ConceptProbe:
 
     def __post_init__(self) -> None:
         one_of(self.kind, get_args(ProbeKind), "kind of probe")
-        for width in self.hidden:
-            at_least(width, 1, "each width of hidden")
+        widths(self.hidden)
         at_least(self.epochs, 1, "epochs")
         at_least(self.seed, 0, "seed")
         fraction(self.held_out, "held_out")
@@ -81,11 +80,9 @@ class ConceptProbe:
             present: For each, whether its text holds the concept.
             groups: Vectors of one group (the two sides of a contrast pair) stay on one side of the split.
         """
-        try:
+        with needs_extra("scikit-learn", "audit"):
             from sklearn.metrics import balanced_accuracy_score, roc_auc_score
             from threadpoolctl import threadpool_limits
-        except ImportError:
-            raise MissingExtraError("scikit-learn", "audit") from None
         checked = embeddings(vectors)
         if present.shape != (checked.shape[0],):
             raise InvalidInputError(f"present must be one truth value per vector, got shape {present.shape}")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
-from vecveil.attacks.attack import Sample, WordClassifier
+from vecveil.attacks.attack import Attack, Sample, TrainingRun, WordClassifier
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import embeddings, fraction
-from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import Progress, silent
 
 PENALTIES = (0.03, 0.3, 3.0)
 """Over the mean variance of a dimension; the one that reads held-out texts best is taken."""
@@ -22,7 +18,7 @@ SMALLEST = 1e-30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ridge:
+class Ridge(Attack):
     """Reads each word by the best linear reader of it that pays for long weights. It takes a fraction of a second.
 
     What it reads goes first where directions are left out; a network or the nearest text may read on.
@@ -33,27 +29,14 @@ class Ridge:
 
     threshold: float = 0.5
 
-    releases: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
         fraction(self.threshold, "threshold")
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedRidge:
+    def train(self, run: TrainingRun) -> TrainedRidge:
         """Return the readers of all words."""
-        del rng, folder, progress
-        vocabulary = sample.vocabulary
-        if not vocabulary:
-            raise InvalidInputError("ridge needs training texts with sensitive tokens, got none")
-        vectors = np.asarray(sample.vectors, dtype=np.float64)
-        truth = sample.mark_words(vocabulary).astype(np.float64)
+        vocabulary = run.require_words("ridge")
+        vectors = np.asarray(run.sample.vectors, dtype=np.float64)
+        truth = run.sample.mark_words(vocabulary).astype(np.float64)
         center, frequencies = vectors.mean(axis=0), truth.mean(axis=0)
         moved = vectors - center
         spread = moved.T @ moved / len(moved)
@@ -70,7 +53,7 @@ class Ridge:
             )
             for penalty in PENALTIES
         ]
-        return min(attacks, key=lambda attack: attack.error(held_out)) if len(held_out) else attacks[1]
+        return min(attacks, key=lambda attack: attack.error(run.held_out)) if len(run.held_out) else attacks[1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

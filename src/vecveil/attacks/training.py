@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vecveil.attacks.checkpoint import Checkpoint, TrainingState
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.core.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -139,12 +139,10 @@ def train(
 @contextmanager
 def seed_torch(rng: np.random.Generator, *, library: str = "torch") -> Iterator[None]:
     """Let torch, and `library` on top of it, draw from a seed of `rng`; leave its own generator as it was."""
-    try:
+    with needs_extra(library, "models"):
         import torch
 
         import_module(library)
-    except ImportError:
-        raise MissingExtraError(library, "models") from None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**62)))
         yield

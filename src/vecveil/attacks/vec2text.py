@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from vecveil.attacks.attack import Embed, Sample, TrainedAttack
+from vecveil.attacks.attack import Embed, TrainedAttack, TrainingRun
 from vecveil.attacks.generation.fine_tuning import fine_tune
 from vecveil.attacks.generation.generative import SMALL, GenerativeAttack, NetworkTraining
 from vecveil.attacks.generation.tokenizer import TextTokenizer, train_tokenizer
 from vecveil.attacks.nearest import NearestNeighbor
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     from vecveil.attacks.generation.generator import TrainedGenerator
@@ -71,21 +67,13 @@ class Vec2Text(GenerativeAttack):
             if not getattr(self, name):
                 raise InvalidInputError(f"{name} must be {SMALL!r}, a name or a folder, got ''")
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedAttack:
+    def train(self, run: TrainingRun) -> TrainedAttack:
         """Return both networks, trained on protected vectors."""
         if self.steps and self.embed is None:
             raise InvalidInputError(
                 f"vec2text corrects its guesses by embedding them: pass embed, or set steps to 0 (got {self.steps})"
             )
-        return fine_tune(self, sample, held_out, rng, embed=self.embed, folder=folder, progress=progress)
+        return fine_tune(self, run, embed=self.embed)
 
     def build_tokenizer(self, texts: Sequence[str]) -> TextTokenizer:
         """Return the tokenizer of a published inverter, or one trained on `texts`."""
@@ -105,8 +93,8 @@ class Vec2Text(GenerativeAttack):
         inverter = training.fit(network, INVERTER, share=INVERTER_SHARE)
         corrector = self._train_corrector(training, inverter, training.embed)
         known = None
-        if self.recall and training.sample.vocabulary:
-            known = NearestNeighbor(embed=training.embed).train(training.sample, training.held_out, training.rng)
+        if self.recall and training.run.sample.vocabulary:
+            known = NearestNeighbor(embed=training.embed).train(training.run)
         return TrainedVec2Text(
             inverter=inverter, corrector=corrector, embed=training.embed, steps=self.steps, known=known
         )
@@ -133,8 +121,8 @@ class Vec2Text(GenerativeAttack):
         from vecveil.attacks.training import to_tensor
 
         texts, held_texts = training.guess_texts(inverter, most=self.guesses)
-        guesses = Guesses.from_texts(texts, training.sample.vectors[: len(texts)], embed)
-        held_guesses = Guesses.from_texts(held_texts, training.held_out.vectors, embed)
+        guesses = Guesses.from_texts(texts, training.run.sample.vectors[: len(texts)], embed)
+        held_guesses = Guesses.from_texts(held_texts, training.run.held_out.vectors, embed)
         if self.is_small(CORRECTOR):
             network = Corrector.from_inverter(inverter.model, to_tensor(guesses.vectors))
         else:

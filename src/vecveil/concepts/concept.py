@@ -75,7 +75,6 @@ class Concept(ABC):
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:
         """Build the concept from its TOML table without `kind`; paths in the table are relative to `folder`."""
-        del folder
         return cls(**to_keywords(cls, settings))
 
     def __or__(self, other: Concept) -> Concept:

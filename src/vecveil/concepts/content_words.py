@@ -14,7 +14,7 @@ from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
 from vecveil.concepts.tokens import locate_words
 from vecveil.core.checks import at_least, positive
 from vecveil.core.digests import text_digest
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 
 LABEL = "WORD"
 """The one category that content words belong to."""
@@ -102,8 +102,6 @@ def is_function_word(word: str) -> bool:
 @cache
 def _load_function_words() -> tuple[frozenset[str], tuple[str, ...]]:
     """Return spaCy's stop words, and which of them are endings of contractions; it takes no model."""
-    try:
+    with needs_extra("spacy", "entities"):
         from spacy.lang.en.stop_words import STOP_WORDS
-    except ImportError:
-        raise MissingExtraError("spacy", "entities") from None
     return frozenset(STOP_WORDS), tuple(sorted(word for word in STOP_WORDS if "'" in word))

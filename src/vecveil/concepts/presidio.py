@@ -14,7 +14,7 @@ from vecveil.concepts.folding import without_lone_surrogates
 from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
 from vecveil.concepts.settings import check_names, to_settings
 from vecveil.core.checks import not_negative, one_of
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 
 _BATCH = 64
 
@@ -77,13 +77,11 @@ def _list_entities(analyzer: Any, language: str) -> set[str]:
 
 @cache
 def _load_analyzer(model: str, language: str) -> Any:
-    try:
+    with needs_extra("presidio-analyzer", "presidio"):
         from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
         from presidio_analyzer.nlp_engine import SpacyNlpEngine
         from presidio_analyzer.predefined_recognizers import EmailRecognizer
         from tldextract import TLDExtract
-    except ImportError:
-        raise MissingExtraError("presidio-analyzer", "presidio") from None
 
     # Presidio's debug messages hold words of the texts, and its warnings are about languages nobody asked for.
     logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)

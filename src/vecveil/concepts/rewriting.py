@@ -47,7 +47,6 @@ class Rewriter(Protocol):
             rng: Makes the random choices, if there are any.
             progress: Called after each chunk of texts.
         """
-        ...
 
 
 REWRITERS: Registry[type[Rewriter]] = Registry(
@@ -77,7 +76,6 @@ class Redact:
         self, passages: Sequence[Passage], concept: Concept, rng: np.random.Generator, *, progress: Progress = silent
     ) -> list[str]:
         """Return each text without the concept, with clean spacing."""
-        del rng
         return fill_empty(remove_all(concept, passages, progress), passages)
 
 
@@ -111,7 +109,6 @@ class RemovePii:
         self, passages: Sequence[Passage], concept: Concept, rng: np.random.Generator, *, progress: Progress = silent
     ) -> list[str]:
         """Return each text with its personal data masked, whatever the concept is."""
-        del concept, rng
         rewritten = []
         for passage, spans in zip(passages, find_spans(self._to_concept(), passages, progress), strict=True):
             masked = rewrite_spans(

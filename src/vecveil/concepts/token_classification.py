@@ -13,8 +13,8 @@ from vecveil.concepts.folding import without_lone_surrogates
 from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
 from vecveil.concepts.settings import check_names
 from vecveil.core.checks import one_of
-from vecveil.core.errors import InvalidInputError, MissingExtraError
-from vecveil.core.hub import find_snapshot
+from vecveil.core.errors import InvalidInputError, needs_extra
+from vecveil.core.model_folders import find_snapshot
 
 _BATCH = 16
 # RoBERTa and its kin give the first token the position after the padding index.
@@ -69,11 +69,9 @@ class TokenClassification(Concept):
 
 @cache
 def _load_classifier(model: str, revision: str | None) -> Any:
-    try:
+    with needs_extra("transformers", "models"):
         from safetensors import SafetensorError
         from transformers import AutoModelForTokenClassification, AutoTokenizer, TokenClassificationPipeline
-    except ImportError:
-        raise MissingExtraError("transformers", "models") from None
 
     class WholeTextPipeline(TokenClassificationPipeline):
         def aggregate_overlapping_entities(self, entities: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ from vecveil.concepts.settings import check_value
 from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.registry import Registry
+from vecveil.core.texts import strip_controls
 
 CONCEPTS: Registry[type[Concept]] = Registry(
     kind="concept",
@@ -107,6 +108,7 @@ def _build_concept(document: Mapping[str, Any], folder: Path) -> Concept:
     for key in document:
         one_of(key, {"name", "part"}, "key")
     name = check_value(document.get("name", ""), str, "name")
+    _require_printable([name])
     tables = document.get("part", [])
     if not isinstance(tables, list):
         raise InvalidInputError(f"'part' must be a list of tables, each under [[part]], got {type(tables).__name__}")
@@ -116,9 +118,21 @@ def _build_concept(document: Mapping[str, Any], folder: Path) -> Concept:
     return Union(parts=parts, name=name) if name or len(parts) > 1 else parts[0]
 
 
+def _require_printable(labels: object) -> None:
+    """Raise where a label is nothing to print: a terminal would obey it."""
+    if isinstance(labels, list):
+        for one in labels:
+            _require_printable(one)
+    elif isinstance(labels, str) and strip_controls(labels) != labels:
+        raise InvalidInputError("a name or label holds control characters")
+
+
 def _parse_part(table: Any, number: int, folder: Path) -> Concept:
     try:
         settings = dict(check_value(table, Mapping[str, Any], "part"))
+        patterns = settings.get("patterns")
+        named = [*patterns] if isinstance(patterns, Mapping) else []
+        _require_printable([settings.get("label"), settings.get("labels"), *named])
         return _load_kind(settings.pop("kind", None)).from_settings(settings, folder)
     except InvalidInputError as error:
         raise InvalidInputError(f"part {number}: {error}") from None

@@ -64,6 +64,13 @@ def at_least(value: int, smallest: int, name: str) -> int:
     return value
 
 
+def widths(hidden: object) -> tuple[int, ...]:
+    """Return the widths of hidden layers, or raise unless they are whole numbers in a list: JSON has no tuples."""
+    if not isinstance(hidden, list | tuple):
+        raise InvalidInputError(f"hidden must be a list of widths, got {hidden!r}")
+    return tuple(at_least(width, 1, "each width of hidden") for width in hidden)
+
+
 def fraction(value: object, name: str) -> float:
     """Return `value` as a float, or raise unless it lies strictly between zero and one."""
     number = _number(value, name)

@@ -64,10 +64,10 @@ class UnknownNameError(InvalidInputError):
         near = near or [each.casefold() for each in names if wanted and each.casefold().startswith(wanted)]
         guess = next((each for each in names if near and each.casefold() == near[0]), None)
         hint = f"; did you mean {guess!r}?" if guess else ""
-        super().__init__(f"unknown {kind} {name!r}{hint} (known: {list_names(every)})")
+        super().__init__(f"unknown {kind} {name!r}{hint} (known: {join_names(every)})")
 
 
-def list_names(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Return names for a message, in their order; those that read like text are counted only.
 
     A table without a header line has the first of its texts for names.

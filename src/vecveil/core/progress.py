@@ -22,7 +22,6 @@ class Progress(Protocol):
             total: How much there is in all.
             weigh: How much of the total one item is; 1 where None.
         """
-        ...
 
 
 def silent(

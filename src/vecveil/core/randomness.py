@@ -33,19 +33,15 @@ class RandomRows(Protocol):
 
     def __len__(self) -> int:
         """Return how many rows there are."""
-        ...
 
     def normals(self, count: int) -> Matrix:
         """Return `count` standard normals for each row."""
-        ...
 
     def uniforms(self, count: int) -> Matrix:
         """Return `count` numbers strictly between 0 and 1 for each row."""
-        ...
 
     def select(self, rows: NDArray[np.intp]) -> Self:
         """Return some of the rows, by number; each goes on where it is."""
-        ...
 
 
 class CipherRows(ABC):

@@ -2,10 +2,9 @@
 
 from vecveil.embedders.cache import CachedEmbedder
 from vecveil.embedders.embedder import Embedder, Fingerprint
-from vecveil.embedders.function import FunctionEmbedder
 from vecveil.embedders.openai import OpenAIEmbedder
 from vecveil.embedders.precomputed import PrecomputedEmbedder
-from vecveil.embedders.registry import EMBEDDERS, EmbedderLike, resolve_embedder
+from vecveil.embedders.registry import EMBEDDERS, EmbedderLike, FunctionEmbedder, resolve_embedder
 from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 __all__ = [

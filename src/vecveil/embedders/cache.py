@@ -15,7 +15,7 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.atomic import create_file, require_own
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.embedders.embedder import Embedder, Fingerprint, check_texts
+from vecveil.embedders.embedder import Embedder, Fingerprint, require_unicode
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -53,7 +53,7 @@ class CachedEmbedder:
         Raises:
             ArtifactError: If the cache's file is broken; the message names it.
         """
-        rows = check_texts(texts)
+        rows = require_unicode(texts)
         keys = [text_digest(text) for text in rows]
         fingerprint = self.fingerprint
         file = VectorFile(path=Path(self.folder) / f"{fingerprint.digest()}.sqlite", dimensions=fingerprint.dimensions)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, positive
-from vecveil.core.errors import EndpointError, InvalidInputError, InvalidRowError, MissingExtraError
-from vecveil.embedders.embedder import Fingerprint, check_texts
-from vecveil.embedders.probes import PROBE, have_length_one
+from vecveil.core.errors import EndpointError, InvalidInputError, InvalidRowError, needs_extra
+from vecveil.embedders.embedder import PROBE, Fingerprint, have_length_one, require_unicode
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -77,7 +76,7 @@ class OpenAIEmbedder:
             InvalidInputError: With the number of the first empty text; services refuse those.
             EndpointError: If the service cannot be reached, refuses, or answers nonsense.
         """
-        rows = check_texts(texts)
+        rows = require_unicode(texts)
         if "" in rows:
             raise InvalidRowError(rows.index(""), "is empty, and embedding services refuse empty texts")
         vectors = np.empty((len(rows), self.fingerprint.dimensions), dtype=np.float32)
@@ -114,10 +113,8 @@ class OpenAIEmbedder:
 
     @cached_property
     def _client(self) -> OpenAI:
-        try:
+        with needs_extra("openai", "openai"):
             from openai import OpenAI
-        except ImportError:
-            raise MissingExtraError("openai", "openai") from None
 
         key = os.environ.get(self.api_key_env)
         if not key and self.base_url is None:

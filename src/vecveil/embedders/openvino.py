@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -87,11 +87,9 @@ def _compile(network: Any, example: dict[str, Any]) -> Any:
 def _import_openvino() -> Any:
     # It would tell its makers that it is used, and by which program. Without the part that sends, it sends nothing.
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
-    try:
+    with needs_extra("openvino", "openvino"):
         import openvino
         from openvino.tools.ovc import telemetry_stub
-    except ImportError:
-        raise MissingExtraError("openvino", "openvino") from None
     # An earlier import elsewhere may have brought that part along.
     for name, module in list(sys.modules.items()):
         if name.startswith("openvino.tools.ovc.") and hasattr(module, "tm"):

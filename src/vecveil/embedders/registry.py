@@ -1,25 +1,30 @@
-"""Embedders by name, and from the objects that people have."""
+"""Embedders by name, from functions, and from the objects that people have."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+import numpy as np
+
+from vecveil.core.arrays import Embeddings
+from vecveil.core.checks import rows_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from vecveil.core.registry import Registry
 from vecveil.embedders.cache import CachedEmbedder
-from vecveil.embedders.embedder import Embedder
-from vecveil.embedders.function import FunctionEmbedder
+from vecveil.embedders.embedder import PROBES, Embedder, Fingerprint, have_length_one, require_unicode, sign_bits
 from vecveil.embedders.precomputed import PrecomputedEmbedder
 from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
 
 EMBEDDERS: Registry[Callable[[str], Embedder]] = Registry(
     kind="embedder",
@@ -151,3 +156,42 @@ def _to_error(given: str) -> InvalidInputError:
         "embedder must be a name, an Embedder, a SentenceTransformer, a LangChain Embeddings object or a function from "
         f"texts to vectors, got {given}"
     )
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionEmbedder:
+    """A function from a list of texts to one vector for each; known by its vectors of public sentences.
+
+    Attributes:
+        function: Returns anything that NumPy can read as one row per text.
+        name: What the fingerprint calls the model.
+    """
+
+    function: Callable[[list[str]], Any]
+    name: str
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """The name, and what its vectors look like; the first use embeds four public sentences."""
+        probes = self._call(list(PROBES))
+        return Fingerprint(
+            model=self.name,
+            revision=f"probes:{sign_bits(probes)}",
+            dimensions=probes.shape[1],
+            normalized=have_length_one(probes),
+        )
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Return one float32 row per text, in order."""
+        rows, dimensions = require_unicode(texts), self.fingerprint.dimensions
+        return self._call(rows, dimensions) if rows else np.empty((0, dimensions), dtype=np.float32)
+
+    def _call(self, texts: list[str], dimensions: int | None = None) -> Embeddings:
+        values = self.function(texts)
+        if hasattr(values, "detach"):
+            # A tensor may have a gradient, or lie on an accelerator, where NumPy can't read it.
+            values = values.detach().cpu()
+        vectors = rows_of(values, dimensions=dimensions, name=f"vectors of the embedder {self.name}")
+        if len(vectors) != len(texts):
+            raise InvalidInputError(f"the embedder {self.name} returned {len(vectors)} vectors for {len(texts)} texts")
+        return vectors.astype(np.float32)

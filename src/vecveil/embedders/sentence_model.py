@@ -17,10 +17,9 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import json_digest
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, MissingExtraError, needs_extra
 from vecveil.core.model_folders import require_whole
-from vecveil.embedders.embedder import check_texts
-from vecveil.embedders.probes import PROBES, sign_bits
+from vecveil.embedders.embedder import PROBES, require_unicode, sign_bits
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -55,7 +54,7 @@ class SentenceModel:
 
     def embed(self, texts: Sequence[str], *, batch_size: int) -> Embeddings:
         """Return one float32 row per text, in order."""
-        rows = check_texts(texts)
+        rows = require_unicode(texts)
         if not rows:
             return np.empty((0, self.dimensions), dtype=np.float32)
         vectors = self.pipeline.encode(rows, batch_size=batch_size, show_progress_bar=False, convert_to_numpy=True)
@@ -96,10 +95,8 @@ def load_sentence_model(
         MissingExtraError: If sentence-transformers is not installed.
     """
     del version
-    try:
+    with needs_extra("sentence-transformers", "models"):
         from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise MissingExtraError("sentence-transformers", "models") from None
 
     from vecveil.embedders.openvino import run_by_openvino
 

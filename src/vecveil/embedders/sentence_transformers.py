@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least, one_of
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.hub import find_snapshot
-from vecveil.core.model_folders import digest_folder
+from vecveil.core.model_folders import digest_folder, find_snapshot
 from vecveil.embedders.embedder import Fingerprint
 from vecveil.embedders.sentence_model import BACKENDS, LOADING, SentenceModel, load_sentence_model
 

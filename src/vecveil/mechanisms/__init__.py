@@ -1,6 +1,5 @@
 """Mechanisms: each perturbs vectors and states what that guarantees."""
 
-from vecveil.mechanisms.mechanism import Mechanism
-from vecveil.mechanisms.registry import MECHANISMS
+from vecveil.mechanisms.mechanism import MECHANISMS, Mechanism
 
 __all__ = ["MECHANISMS", "Mechanism"]

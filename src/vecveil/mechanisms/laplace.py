@@ -37,7 +37,6 @@ class LaplaceMechanism:
     @classmethod
     def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
         """Return the mechanism for a uniform shape; axes and center make no difference to it."""
-        del axes, center
         return cls(epsilon=epsilon, dimensions=require_uniform("laplace", variances))
 
     def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:

@@ -1,4 +1,4 @@
-"""The protocol that every mechanism satisfies."""
+"""The contract of mechanisms, and the registry that holds them by name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.checks import embeddings as checked
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.randomness import RandomRows
+from vecveil.core.registry import Registry
 
 
 class Mechanism(Protocol):
@@ -22,44 +23,34 @@ class Mechanism(Protocol):
     @property
     def epsilon(self) -> float:
         """Privacy loss per unit of the mechanism's distance."""
-        ...
 
     @classmethod
     def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
         """Return the mechanism for a noise shape, or raise where it can't follow that shape."""
-        ...
 
     def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
         """Return a noisy copy of `embeddings` in double precision, with the numbers of one row of `random` for each."""
-        ...
 
     def log_density(self, released: Embeddings, original: Embeddings) -> Vector:
         """Return, row by row, the log density of releasing `released` when the input is `original`."""
-        ...
 
     def distance(self, first: Embeddings, second: Embeddings) -> Vector:
         """Return, row by row, the distance that the guarantee is stated in."""
-        ...
 
     def euclidean_loss(self) -> float:
         """Return the largest privacy loss per unit of Euclidean distance, in which different mechanisms add up."""
-        ...
 
     def released_length(self, signal: float) -> float:
         """Return the typical length of the release of an embedding of length `signal`."""
-        ...
 
     def noise_ratio(self, signal: float) -> float:
         """Return the typical length of the noise divided by `signal`, the typical length of an embedding."""
-        ...
 
     def profile(self, distance: float) -> PrivacyProfile:
         """Return the exact privacy profile of two inputs at that distance."""
-        ...
 
     def guarantee(self) -> Guarantee:
         """Return what is promised, with its distance, unit and assumptions."""
-        ...
 
 
 ASSUMPTIONS = (
@@ -90,3 +81,14 @@ def require_uniform(name: str, variances: Vector) -> int:
             f"{variances.min():.3g} to {variances.max():.3g}; use the mahalanobis mechanism, or the uniform shape"
         )
     return int(variances.size)
+
+
+MECHANISMS: Registry[type[Mechanism]] = Registry(
+    kind="mechanism",
+    builtin={
+        "laplace": "vecveil.mechanisms.laplace:LaplaceMechanism",
+        "mahalanobis": "vecveil.mechanisms.mahalanobis:MahalanobisMechanism",
+        "purkayastha": "vecveil.mechanisms.purkayastha:PurkayasthaMechanism",
+    },
+    group="vecveil.mechanisms",
+)

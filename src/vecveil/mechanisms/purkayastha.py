@@ -41,7 +41,6 @@ class PurkayasthaMechanism:
     @classmethod
     def for_shape(cls, *, epsilon: float, variances: Vector, axes: Matrix | None, center: Vector | None) -> Self:
         """Return the mechanism for a uniform shape; axes and center make no difference to it."""
-        del axes, center
         return cls(epsilon=epsilon, dimensions=require_uniform("purkayastha", variances))
 
     def perturb(self, embeddings: Embeddings, random: RandomRows) -> Matrix:
@@ -72,7 +71,6 @@ class PurkayasthaMechanism:
 
     def released_length(self, signal: float) -> float:
         """Return the length of a release, which is one whatever the embedding's."""
-        del signal
         return 1.0
 
     def noise_ratio(self, signal: float) -> float:

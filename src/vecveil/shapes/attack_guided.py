@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,15 +15,15 @@ from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.attack_gradients import gradient_moment, leading_directions, read_held_out, training_rows
 from vecveil.shapes.canonical import Canonical, find_word_directions
-from vecveil.shapes.erasure import corpus_center, erase, most_directions
+from vecveil.shapes.erasure import corpus_center, erase, require_releasable
 from vecveil.shapes.evidence import Attacker, Evidence, LabeledEmbeddings
-from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.learner import FittedShape, ShapeLearner, check_attack
 
 Start = Literal["nothing", "canonical"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackGuided:
+class AttackGuided(ShapeLearner):
     """Release nothing along the directions from which a trained attack reads sensitive words, and noise on the rest.
 
     A closed form finds what a linear reader sees, and a network reads on from what is left. So each round trains the
@@ -52,13 +52,8 @@ class AttackGuided:
     directions: int = 10
     noise: float = 0.3
 
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
     def __post_init__(self) -> None:
-        if not isinstance(self.attack, str):
-            raise InvalidInputError(f"attack must be the name of an attack, got {self.attack!r}")
-        if not isinstance(self.attack_settings, Mapping):
-            raise InvalidInputError(f"attack_settings must be a table, got {self.attack_settings!r}")
+        check_attack(self)
         one_of(self.start, get_args(Start), "start")
         for name in ("start_directions", "rounds", "directions"):
             at_least(getattr(self, name), 1, name)
@@ -67,7 +62,10 @@ class AttackGuided:
     def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with what the first and the last attack read: each of the release before its own round."""
         corpus = evidence.corpus
-        self._check_total(evidence.pairs.dimensions)
+        first = self.start_directions if self.start == "canonical" else 0
+        total = first + self.rounds * self.directions
+        given = f"{first} to start with and {self.rounds} rounds of {self.directions}, {total} in all"
+        require_releasable(total, evidence.pairs.dimensions, given=given)
         if find_spec("torch") is None:
             raise MissingExtraError("torch", "models")
         attacker = evidence.attacker(self.attack, self.attack_settings, rng)
@@ -97,15 +95,6 @@ class AttackGuided:
             "recall_by_guessing": guessed,
         }
         return FittedShape(shape=erase(left_out, center=center), facts=facts)
-
-    def _check_total(self, dimensions: int) -> None:
-        first = self.start_directions if self.start == "canonical" else 0
-        total, most = first + self.rounds * self.directions, most_directions(dimensions)
-        if total > most:
-            raise InvalidInputError(
-                f"at most {most} of {dimensions} directions can be left out, got {first} to start with and "
-                f"{self.rounds} rounds of {self.directions}, {total} in all"
-            )
 
     def _first(self, corpus: LabeledEmbeddings, attacker: Attacker) -> Matrix:
         """Return what is left out before the first round, as orthonormal columns."""

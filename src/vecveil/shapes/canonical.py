@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,17 +10,17 @@ from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.checks import at_least, fraction, not_negative, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.concept_free_reference import ConceptFreeReference
-from vecveil.shapes.erasure import corpus_center, count_affordable, erase, most_directions
+from vecveil.shapes.erasure import corpus_center, count_affordable, erase, most_directions, require_releasable
 from vecveil.shapes.evidence import Evidence, LabeledEmbeddings
-from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.learner import FittedShape, ShapeLearner
+from vecveil.shapes.search_quality import ConceptFreeReference
 
 ROUNDING = 1e-6
 """Directions that tell less than this, over the first, are rounding: there are no more than words, or dimensions."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Canonical:
+class Canonical(ShapeLearner):
     """Release nothing along the directions by which sensitive words can be told apart, and noise on the rest.
 
     A canonical analysis of the vectors of the corpus against the words of its texts finds the directions from which
@@ -34,7 +32,7 @@ class Canonical:
         directions: How many are left out, or all that the words give where those are fewer; 0 takes as many as `keep`
             allows.
         keep: How good search must stay where `directions` is 0, over what it was: how near the texts that it finds
-            are, apart from the concept (`vecveil.core.search_quality`).
+            are, apart from the concept (`vecveil.shapes.search_quality`).
         ridge: Added to the variance of every direction before correlating, over the mean variance: directions in
             which texts hardly differ correlate with anything by chance.
         cost: How much a share of what vectors say apart from the concept counts against the same share of what they
@@ -49,8 +47,6 @@ class Canonical:
     cost: float = 0.3
     rarest: int = 2
 
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
     def __post_init__(self) -> None:
         at_least(self.directions, 0, "directions")
         fraction(self.keep, "keep")
@@ -60,17 +56,12 @@ class Canonical:
 
     def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how much of the words and of everything else went with the directions."""
-        del rng, progress
         corpus, dimensions = evidence.corpus, evidence.pairs.dimensions
         found = evidence.remember(
             ("canonical", self.ridge, self.rarest, self.cost), lambda: self._find_directions(evidence)
         )
-        most = most_directions(dimensions)
-        if self.directions > most:
-            raise InvalidInputError(
-                f"of {dimensions} directions at most {most} can be left out, got directions {self.directions}"
-            )
-        given = found.directions[:, : self.directions or most]
+        require_releasable(self.directions, dimensions, given=f"directions {self.directions}")
+        given = found.directions[:, : self.directions or most_directions(dimensions)]
         count = given.shape[1] if self.directions else count_affordable(given, self.keep, evidence)
         facts = {
             "directions": float(count),

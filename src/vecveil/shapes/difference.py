@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,15 +12,14 @@ from vecveil.core.checks import fraction, one_of, positive
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.evidence import ContrastPairs, Evidence
-from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.shape import NoiseShape
-from vecveil.shapes.variances import Normalization, variances_from_weights
+from vecveil.shapes.learner import FittedShape, ShapeLearner
+from vecveil.shapes.shape import NoiseShape, Normalization, variances_from_weights
 
 Cost = Literal["none", "corpus"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(ShapeLearner):
     """Give a direction the more noise the further the concept moves vectors along it.
 
     With C the second moment of the differences between a text and itself without the concept, Σ ∝ C^½ makes the mean
@@ -43,8 +41,6 @@ class Difference:
     normalize: Normalization = "trace"
     floor: float = 0.1
 
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
     def __post_init__(self) -> None:
         one_of(self.cost, get_args(Cost), "cost")
         positive(self.ridge, "ridge")
@@ -53,7 +49,6 @@ class Difference:
 
     def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how few directions the concept moves vectors along."""
-        del rng, progress
         moment = second_moment(evidence.pairs)
         sizes, axes = principal_axes(moment)
         weights = np.sqrt(sizes)

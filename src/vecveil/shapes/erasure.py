@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vecveil.accounting import GaussianLoss
 from vecveil.core.arrays import Embeddings, Matrix, Vector
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.search_quality import Similarities
-from vecveil.shapes.concept_free_reference import SEARCHED, ConceptFreeReference
 from vecveil.shapes.evidence import Evidence, LabeledEmbeddings
+from vecveil.shapes.search_quality import SEARCHED, ConceptFreeReference
 from vecveil.shapes.shape import NoiseShape
-
-ROUNDING = np.float32(1e-6)
-"""Share of a squared length below which what is left of it is rounding."""
 
 CLOSE = 1e-3
 """Lengths that exceed a power of two by less than this, in octaves, are that power: vectors of length one are."""
@@ -46,6 +40,13 @@ def erase(directions: Matrix, *, center: Vector) -> NoiseShape:
 def most_directions(dimensions: int) -> int:
     """Return how many directions may be left out at most: half, or what is released is no longer the embedding."""
     return max(1, dimensions // 2)
+
+
+def require_releasable(count: int, dimensions: int, *, given: str) -> None:
+    """Raise unless so many directions may be left out; `given` says where the number comes from."""
+    most = most_directions(dimensions)
+    if count > most:
+        raise InvalidInputError(f"of {dimensions} directions at most {most} can be left out, got {given}")
 
 
 def corpus_center(corpus: LabeledEmbeddings) -> Vector:
@@ -89,44 +90,17 @@ def count_affordable(directions: Matrix, keep: float, evidence: Evidence) -> int
     still find. It falls, but for wiggles, with the number of directions, so bisection finds the last that will do.
     """
     texts = ConceptFreeReference.from_evidence(evidence, most=SEARCHED)
-    clean = texts.quality(texts.vectors)
     basis, _ = np.linalg.qr(directions)
-    similarities = _similarities_without(texts.vectors, basis)
+    # To a length of about one, so that single precision holds what is left of any.
+    vectors = texts.vectors / np.sqrt(np.vecdot(texts.vectors, texts.vectors).mean())
+    coordinates = (vectors - vectors.mean(axis=0)) @ basis
+    least = keep * texts.quality(vectors)
     low, high = 1, basis.shape[1] + 1
     while high - low > 1:
         middle = (low + high) // 2
-        good = texts.quality.by(similarities(middle)) >= keep * clean
+        good = texts.quality(vectors - coordinates[:, :middle] @ basis[:, :middle].T) >= least
         low, high = (middle, high) if good else (low, middle)
     return low
-
-
-def _similarities_without(vectors: Embeddings, basis: Matrix) -> Callable[[int], Similarities]:
-    """Return what makes the similarities of a search in vectors without their first coordinates along some axes.
-
-    With p a vector's coordinates, less those of the mean, and m those of the mean, the product of what is left of two
-    vectors is x·x′ - p·p′ - p·m - p′·m: the products of whole vectors are made once for all counts.
-    """
-    # To a length of about one, so that products fit into single precision.
-    vectors = vectors / np.sqrt(np.vecdot(vectors, vectors).mean())
-    center, single = vectors.mean(axis=0), np.asarray(vectors, dtype=np.float32)
-    products = single @ single.T
-    coordinates = np.asarray((vectors - center) @ basis, dtype=np.float32)
-    middle = np.asarray(center @ basis, dtype=np.float32)
-
-    def without(count: int) -> Similarities:
-        gone = np.ascontiguousarray(coordinates[:, :count])
-        shifts = gone @ middle[:count]
-        whole = np.diagonal(products)
-        squares = np.maximum(whole - np.vecdot(gone, gone) - 2 * shifts, ROUNDING * whole)
-        shares = 1 / np.sqrt(squares)
-
-        def similarities(rows: slice) -> NDArray[np.float32]:
-            # Cosines, up to a factor of each query's own.
-            return np.asarray(shares * (products[rows] - gone[rows] @ gone.T - shifts - shifts[rows, np.newaxis]))
-
-        return similarities
-
-    return without
 
 
 def left_over(shape: NoiseShape, vectors: Embeddings) -> Matrix:

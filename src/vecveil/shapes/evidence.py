@@ -93,12 +93,10 @@ class DifferentiableAttack(Protocol):
     @property
     def vocabulary(self) -> tuple[str, ...]:
         """The sensitive words that the attack knows."""
-        ...
 
     @property
     def network(self) -> torch.nn.Module:
         """Float32 vectors, one per row, to one logit per word of the vocabulary; in evaluation mode."""
-        ...
 
 
 class Attacker(Protocol):
@@ -107,13 +105,11 @@ class Attacker(Protocol):
     @property
     def held_out(self) -> Sequence[int]:
         """Rows of the corpus that no attack is trained on: training stops by them."""
-        ...
 
     def train(
         self, vectors: Embeddings, rng: np.random.Generator, *, progress: Progress = silent
     ) -> DifferentiableAttack:
         """Return the attack as trained on `vectors`, a release of the corpus in its order."""
-        ...
 
 
 MakeAttacker: TypeAlias = Callable[[str, Mapping[str, Any], np.random.Generator], Attacker]

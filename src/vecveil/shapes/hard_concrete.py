@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from vecveil.core.arrays import Vector
-from vecveil.core.checks import at_least, fraction, not_negative, one_of, positive
-from vecveil.core.errors import InvalidInputError, MissingExtraError, VecveilWarning
+from vecveil.core.checks import at_least, fraction, not_negative, one_of, positive, widths
+from vecveil.core.errors import InvalidInputError, VecveilWarning, needs_extra
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.evidence import ContrastPairs, Evidence
-from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.shape import NoiseShape
-from vecveil.shapes.variances import Normalization, variances_from_weights
+from vecveil.shapes.learner import FittedShape, ShapeLearner
+from vecveil.shapes.shape import NoiseShape, Normalization, variances_from_weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,7 +35,7 @@ NEAR_CHANCE = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
-class HardConcrete:
+class HardConcrete(ShapeLearner):
     """Algorithm 2 of the paper: an MLP that tells D⁺ from D⁻ through a mask of hard-concrete gates, trained together.
 
     The defaults are the `working` preset. The `paper` preset has the printed settings, but for the sign of the penalty
@@ -97,10 +96,7 @@ class HardConcrete:
         one_of(self.normalize, get_args(Normalization), "normalization")
         at_least(self.epochs, 1, "epochs")
         at_least(self.batch_size, 1, "batch_size")
-        if not isinstance(self.hidden, tuple | list):
-            raise InvalidInputError(f"hidden must be a list of widths, got {self.hidden!r}")
-        for width in self.hidden:
-            at_least(width, 1, "each width of hidden")
+        widths(self.hidden)
         if not isinstance(self.standardize, bool):
             raise InvalidInputError(f"standardize must be true or false, got {self.standardize!r}")
         if not_negative(self.held_out, "held_out") >= 1:
@@ -135,10 +131,8 @@ class HardConcrete:
         self, pairs: ContrastPairs, kept: Any, held: Any, rng: np.random.Generator, progress: Progress
     ) -> tuple[Vector, float | None]:
         """Return the mask after training (Algorithm 2), and the masked classifier's accuracy on pairs held out."""
-        try:
+        with needs_extra("torch", "models"):
             import torch
-        except ImportError:
-            raise MissingExtraError("torch", "models") from None
         scale = self._scale(pairs)
         positive, negative = (
             torch.from_numpy(np.asarray(side * scale, dtype=np.float32))
@@ -216,6 +210,6 @@ def _classifier(dimensions: int, hidden: tuple[int, ...]) -> Any:
     """Return an MLP with ReLU layers of the given widths and one logit."""
     from torch import nn
 
-    widths = (dimensions, *hidden)
-    layers = [layer for width, units in itertools.pairwise(widths) for layer in (nn.Linear(width, units), nn.ReLU())]
-    return nn.Sequential(*layers, nn.Linear(widths[-1], 1), nn.Flatten(0))
+    sizes = (dimensions, *hidden)
+    layers = [layer for width, units in itertools.pairwise(sizes) for layer in (nn.Linear(width, units), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(sizes[-1], 1), nn.Flatten(0))

@@ -11,14 +11,13 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from vecveil.core.checks import at_least, fraction, one_of
-from vecveil.core.errors import InvalidInputError, MissingExtraError, VecveilWarning
+from vecveil.core.errors import MissingExtraError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.attack_gradients import attribute_words, read_held_out
 from vecveil.shapes.erasure import corpus_center
 from vecveil.shapes.evidence import Evidence
-from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.shape import NoiseShape
-from vecveil.shapes.variances import Normalization, variances_from_weights
+from vecveil.shapes.learner import FittedShape, ShapeLearner, check_attack
+from vecveil.shapes.shape import NoiseShape, Normalization, variances_from_weights
 
 Baseline = Literal["mean", "zero"]
 
@@ -27,7 +26,7 @@ HARDLY_READS = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntegratedGradients:
+class IntegratedGradients(ShapeLearner):
     """Weigh each dimension by its share in what a trained attack makes of the sensitive words.
 
     For each sensitive word of each text, Integrated Gradients divides the attack's logit of that word, less its logit
@@ -55,10 +54,7 @@ class IntegratedGradients:
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": {"floor": 1e-6}}
 
     def __post_init__(self) -> None:
-        if not isinstance(self.attack, str):
-            raise InvalidInputError(f"attack must be the name of an attack, got {self.attack!r}")
-        if not isinstance(self.attack_settings, Mapping):
-            raise InvalidInputError(f"attack_settings must be a table, got {self.attack_settings!r}")
+        check_attack(self)
         one_of(self.baseline, get_args(Baseline), "baseline")
         at_least(self.steps, 1, "steps")
         one_of(self.normalize, get_args(Normalization), "normalization")

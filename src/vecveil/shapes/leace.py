@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from vecveil.core.arrays import Matrix
 from vecveil.core.checks import one_of
 from vecveil.core.errors import InvalidInputError, MissingExtraError
 from vecveil.core.progress import Progress, silent
-from vecveil.shapes.erasure import corpus_center, erase, most_directions
+from vecveil.shapes.erasure import corpus_center, erase, require_releasable
 from vecveil.shapes.evidence import Evidence, LabeledEmbeddings
-from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.learner import FittedShape, ShapeLearner
 
 Target = Literal["presence", "words"]
 
@@ -24,7 +23,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leace:
+class Leace(ShapeLearner):
     """Release nothing along the directions that LEACE removes, and noise on the rest.
 
     LEACE (least-squares concept erasure, Belrose et al. 2023) is the affine map that moves vectors least, among those
@@ -40,24 +39,18 @@ class Leace:
 
     target: Target = "presence"
 
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
     def __post_init__(self) -> None:
         one_of(self.target, get_args(Target), "target")
 
     def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how many directions are left out and how much of the texts' variance they hold."""
-        del rng, progress
         corpus, dimensions = evidence.corpus, evidence.pairs.dimensions
         vectors = np.asarray(corpus.vectors, dtype=np.float64)
         center = corpus_center(corpus)
         kernel = leace_kernel(vectors, self._labels(corpus))
-        count, most = kernel.shape[1], most_directions(dimensions)
-        if count > most:
-            raise InvalidInputError(
-                f"LEACE removes {count} directions of {dimensions} for target {self.target!r}, of which at most "
-                f"{most} can be left out; the shape 'canonical' leaves out those that tell most"
-            )
+        count = kernel.shape[1]
+        given = f"the {count} of target {self.target!r}; the shape 'canonical' leaves out those that tell most"
+        require_releasable(count, dimensions, given=given)
         centered = vectors - center
         facts = {
             "directions": float(count),

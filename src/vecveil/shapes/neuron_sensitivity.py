@@ -10,18 +10,17 @@ import numpy as np
 
 from vecveil.core.arrays import Vector
 from vecveil.core.checks import fraction, one_of, positive
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.evidence import ContrastPairs, Evidence
-from vecveil.shapes.learner import FittedShape
-from vecveil.shapes.shape import NoiseShape
-from vecveil.shapes.variances import Normalization, variances_from_weights
+from vecveil.shapes.learner import FittedShape, ShapeLearner
+from vecveil.shapes.shape import NoiseShape, Normalization, variances_from_weights
 
 Comparison = Literal["paired", "all"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeuronSensitivity:
+class NeuronSensitivity(ShapeLearner):
     """Weigh each dimension by Δ_i, the largest change of that dimension that the concept makes.
 
     Attributes:
@@ -51,7 +50,6 @@ class NeuronSensitivity:
 
     def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with the comparison of the most and the least sensitive tenth of the dimensions."""
-        del progress
         pairs = evidence.pairs
         sensitivity = self._sensitivity(pairs)
         variances = variances_from_weights(sensitivity, normalize=self.normalize, floor=self.floor)
@@ -82,10 +80,8 @@ def compare_tenths(
     made with the ranking from one half of the pairs and Δ from the other. Dimensions are correlated, so that either
     p-value describes and proves nothing.
     """
-    try:
+    with needs_extra("scipy", "audit"):
         from scipy.stats import wilcoxon
-    except ImportError:
-        raise MissingExtraError("scipy", "audit") from None
 
     def compare(ranking: Vector, values: Vector) -> tuple[float, float, float]:
         size = max(1, ranking.size // 10)

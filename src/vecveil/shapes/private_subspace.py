@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,14 +14,14 @@ from vecveil.core.progress import Progress, silent
 from vecveil.shapes.difference import principal_axes
 from vecveil.shapes.erasure import corpus_center, erase, most_directions
 from vecveil.shapes.evidence import Evidence
-from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.learner import FittedShape, ShapeLearner
 
 MARGIN = 1.1
 """Directions count that are larger than what noise alone gives, by this factor."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateSubspace:
+class PrivateSubspace(ShapeLearner):
     """Release nothing along the directions in which the concept moves vectors most, found by a noisy sum.
 
     As `subspace`, of the sum of d dᵀ over the differences d of a text and itself without the concept, with Gaussian
@@ -43,8 +41,6 @@ class PrivateSubspace:
     longest: float = 0.5
     directions: int = 0
 
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
     def __post_init__(self) -> None:
         _ = self.loss
         positive(self.longest, "longest")
@@ -63,7 +59,6 @@ class PrivateSubspace:
             rng: Gives the key of the noise, which is secret if the generator's state is.
             progress: Not needed.
         """
-        del progress
         dimensions = evidence.pairs.dimensions
         differences = np.asarray(evidence.pairs.with_concept, dtype=np.float64) - evidence.pairs.without_concept
         lengths = np.maximum(np.linalg.norm(differences, axis=1), 1e-30)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
 from vecveil.core.progress import Progress, silent
 from vecveil.shapes.evidence import Evidence
-from vecveil.shapes.learner import FittedShape
+from vecveil.shapes.learner import FittedShape, ShapeLearner
 from vecveil.shapes.shape import NoiseShape
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uniform:
+class Uniform(ShapeLearner):
     """Give every axis a variance of one. Nothing is learned, so nothing of the texts is in the shape."""
-
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the unit shape of the pairs' dimension."""
-        del rng, progress
         return FittedShape(shape=NoiseShape(variances=np.ones(evidence.pairs.dimensions)))

@@ -46,7 +46,6 @@ class Keep(Substitution):
 
     def outcomes(self, label: str, value: str) -> Mapping[str, float]:
         """Return the value itself."""
-        del label
         return {value: 1.0}
 
 
@@ -59,7 +58,6 @@ class Remove(Substitution):
 
     def outcomes(self, label: str, value: str) -> Mapping[str, float]:
         """Return nothing, for any value."""
-        del label, value
         return {"": 1.0}
 
 
@@ -85,6 +83,5 @@ class Placeholder(Substitution):
 
     def outcomes(self, label: str, value: str) -> Mapping[str, float]:
         """Return the phrase of the label, for any value."""
-        del value
         phrase = {**PHRASES, **self.phrases}.get(label)
         return {phrase or label.replace("_", " ").replace("-", " ").lower(): 1.0}

@@ -1,4 +1,4 @@
-"""The contract of substitutions, and a text with its private words replaced."""
+"""The contract of substitutions, their registry, and texts rewritten by them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 from vecveil.concepts.folding import fold
 from vecveil.concepts.passage import Span, Spans
 from vecveil.concepts.removal import replace_pieces
+from vecveil.core.errors import InvalidInputError
+from vecveil.core.registry import Registry, build
 
 Draw: TypeAlias = Callable[[str, str], float]
 """Returns a random number from 0 to 1 for a label and a folded value; the same again for the same two."""
@@ -23,7 +25,7 @@ REMOVED = "[removed]"
 """Stands where nothing else is left to stand: a model needs a text."""
 
 _ARTICLE = re.compile(r"(?<!\w)(an?)\s+$", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['’]s\b|(?<=[sxz])['’](?!\w)", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’](?:s\b|(?!\w))", re.IGNORECASE)
 _QUOTES = "'‘’"
 
 
@@ -62,7 +64,6 @@ class Substitution(ABC):
             listed: Words of the concept itself, by label.
             values: Values that stand in the corpus, by label.
         """
-        del listed, values
         return self
 
     def settings(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ def rewrite_text(
     """Return a text with its private spans replaced, and how many different values were.
 
     A value has one outcome in a text, however often it stands there: repeats neither cost nor tell more. An article
-    before a value and a possessive after it go with it, since "an" and "James'" tell how it begins and ends.
+    before a value and an apostrophe after it go with it, since "an" and "James'" tell how it begins and ends.
 
     Args:
         substitution: The law of what stands in their place.
@@ -109,20 +110,27 @@ def rewrite_text(
 
 
 def _widen(text: str, span: Span) -> Span:
-    """Return a span with the article before it and the possessive after it."""
+    """Return a span with the article or the quote before it, and the possessive or the quote after it.
+
+    Nothing depends on the value itself: whether an apostrophe ends a name or a quotation is told by the name's letters.
+    """
     article = _ARTICLE.search(text, max(0, span.start - 8), span.start)
-    quoted = text[max(0, span.start - 1) : span.start] in {*_QUOTES}
-    possessive = None if quoted else _POSSESSIVE.match(text, span.end)
-    return Span(article.start() if article else span.start, possessive.end() if possessive else span.end, span.label)
+    start = article.start() if article else span.start - _is_quoted(text, span)
+    possessive = _POSSESSIVE.match(text, span.end)
+    return Span(start, possessive.end() if possessive else span.end, span.label)
 
 
 def _inflect(text: str, span: Span, outcome: str) -> str:
     """Return what stands in the place of a widened span: the outcome, with an article and a possessive of its own."""
-    if not outcome:
-        return ""
     wide = _widen(text, span)
+    if not outcome or _is_quoted(text, span):
+        return outcome
     article = ("an " if outcome[0].lower() in "aeiou" else "a ") if wide.start < span.start else ""
     return article + outcome + ("'s" if wide.end > span.end else "")
+
+
+def _is_quoted(text: str, span: Span) -> bool:
+    return span.start > 0 and text[span.start - 1] in _QUOTES
 
 
 def pick(outcomes: Mapping[str, float], number: float) -> str:
@@ -139,3 +147,29 @@ def pick(outcomes: Mapping[str, float], number: float) -> str:
 def fold_value(value: str) -> str:
     """Return a value with its variants of writing made equal: case, blanks, accents, apostrophes, dashes."""
     return fold(value, case_sensitive=False, letters=True).text.strip()
+
+
+SUBSTITUTIONS: Registry[type[Substitution]] = Registry(
+    kind="substitution",
+    builtin={
+        "keep": "vecveil.substitutions.plain:Keep",
+        "placeholder": "vecveil.substitutions.plain:Placeholder",
+        "randomize": "vecveil.substitutions.randomize:Randomize",
+        "remove": "vecveil.substitutions.plain:Remove",
+    },
+    group="vecveil.substitutions",
+)
+
+DEFAULT_SUBSTITUTION = "remove"
+
+
+def build_substitution(name: str, settings: Mapping[str, Any] | None = None) -> Substitution:
+    """Return the substitution registered as `name`, with `settings` over its defaults."""
+    return build(SUBSTITUTIONS, name, settings or {})
+
+
+def substitution_from_settings(settings: Any) -> Substitution:
+    """Return the substitution whose `settings()` these are, as a veil keeps them."""
+    if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
+        raise InvalidInputError(f"a substitution is a table with a name, got {type(settings).__name__}")
+    return build_substitution(settings["name"], {key: value for key, value in settings.items() if key != "name"})

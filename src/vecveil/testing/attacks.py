@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from vecveil.attacks import Attack, Recovery, Sample, TrainedAttack
+from vecveil.attacks import Attack, Recovery, Sample, TrainedAttack, TrainingRun
 from vecveil.concepts import words
 from vecveil.core.arrays import Vector
 from vecveil.core.errors import InvalidInputError
@@ -125,7 +125,6 @@ class _Steps:
     def __call__(
         self, items: Iterable[T], *, label: str, total: int | None = None, weigh: Callable[[T], int] | None = None
     ) -> Iterator[T]:
-        del label, total, weigh
         for item in items:
             if self.seen == self.stop:
                 raise KeyboardInterrupt
@@ -135,7 +134,7 @@ class _Steps:
 
 def _train(attack: Attack, notes: Notes, *, folder: Path | None = None, progress: Progress = silent) -> TrainedAttack:
     before = notes.train.vectors.copy(), notes.held_out.vectors.copy()
-    trained = attack.train(notes.train, notes.held_out, np.random.default_rng(5), folder=folder, progress=progress)
+    trained = attack.train(TrainingRun(notes.train, notes.held_out, np.random.default_rng(5), folder, progress))
     assert np.array_equal(notes.train.vectors, before[0]), "an attack must not change the vectors that it learns from"
     assert np.array_equal(notes.held_out.vectors, before[1]), "an attack must not change the vectors that it stops by"
     return trained

@@ -31,40 +31,35 @@ def check_concept(concept: Concept, *, positive: Passage, negative: Passage) -> 
 def _check_finding(concept: Concept, positive: Passage, negative: Passage) -> None:
     texts = [positive, negative, Passage(""), Passage(" "), Passage(_UNUSUAL)]
     found = concept.find_all(texts)
-    _require(len(found) == len(texts), "find_all gives one result for each passage")
-    _require(concept.find_all([]) == [], "find_all of no passages is empty")
-    _require(len(found[0]) > 0, "the positive text holds the concept")
-    _require(found[1] == (), "the negative text does not hold the concept")
-    _require(found[2] == found[3] == (), "an empty or blank text holds nothing")
+    assert len(found) == len(texts), "find_all gives one result for each passage"
+    assert concept.find_all([]) == [], "find_all of no passages is empty"
+    assert len(found[0]) > 0, "the positive text holds the concept"
+    assert found[1] == (), "the negative text does not hold the concept"
+    assert found[2] == found[3] == (), "an empty or blank text holds nothing"
     searched, taken_out = concept.search(texts)
-    _require(searched == found, "search and find_all agree")
+    assert searched == found, "search and find_all agree"
     for passage, spans, contrast in zip(texts, found, taken_out, strict=True):
-        _require(bool(contrast) == bool(spans), "a contrast takes something out of each text that holds the concept")
-        _require(spans == concept.find(passage), "find and find_all agree")
-        _require(spans == merge_overlaps(spans), "spans are in order and disjoint")
-        _require(all(span.end <= len(passage.text) for span in spans), "spans lie within their text")
-        _require(all(span.label for span in spans), "every span has a label")
+        assert bool(contrast) == bool(spans), "a contrast takes something out of each text that holds the concept"
+        assert spans == concept.find(passage), "find and find_all agree"
+        assert spans == merge_overlaps(spans), "spans are in order and disjoint"
+        assert all(span.end <= len(passage.text) for span in spans), "spans lie within their text"
+        assert all(span.label for span in spans), "every span has a label"
 
 
 def _check_removal(concept: Concept, positive: Passage, negative: Passage) -> None:
     removed = concept.remove(positive)
-    _require(len(removed) < len(positive.text), "removal makes a text with the concept shorter")
-    _require(concept.find(removed) == (), "nothing of the concept is found after its removal")
-    _require(concept.remove(negative) == negative.text, "removal leaves a text without the concept as it is")
+    assert len(removed) < len(positive.text), "removal makes a text with the concept shorter"
+    assert concept.find(removed) == (), "nothing of the concept is found after its removal"
+    assert concept.remove(negative) == negative.text, "removal leaves a text without the concept as it is"
 
 
 def _check_settings(concept: Concept) -> None:
     again = parse_concept(dump_concept(concept), folder=Path())
-    _require(again == concept, "the concept survives TOML")
-    _require(again.settings() == concept.settings(), "the settings survive TOML")
+    assert again == concept, "the concept survives TOML"
+    assert again.settings() == concept.settings(), "the settings survive TOML"
 
 
 def _check_summary(concept: Concept, positive: Passage) -> None:
     shown = json.dumps(dict(concept.summary()), ensure_ascii=False).casefold()
     surfaces = {positive.text[span.start : span.end].casefold() for span in concept.find(positive)}
-    _require(not any(surface in shown for surface in surfaces), "the summary does not show the concept")
-
-
-def _require(holds: bool, fact: str) -> None:
-    if not holds:
-        raise AssertionError(f"a concept must keep this: {fact}")
+    assert not any(surface in shown for surface in surfaces), "the summary does not show the concept"

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.embedders.embedder import Embedder
-from vecveil.embedders.probes import have_length_one
+from vecveil.embedders.embedder import Embedder, have_length_one
 
 SENTENCES = (
     "The patient was sent home with metformin.",
@@ -32,37 +31,32 @@ def check_embedder(embedder: Embedder, *, texts: Sequence[str] = SENTENCES) -> N
     vectors = embedder.embed(texts)
     _check_form(embedder, texts, vectors)
     _check_that_neighbors_do_not_matter(embedder, texts, vectors)
-    _require(embedder.fingerprint == embedder.fingerprint, "the fingerprint stays the same")
-    _require(isinstance(embedder, Embedder), "it has a fingerprint and can embed")
+    assert embedder.fingerprint == embedder.fingerprint, "the fingerprint stays the same"
+    assert isinstance(embedder, Embedder), "it has a fingerprint and can embed"
 
 
 def _check_form(embedder: Embedder, texts: Sequence[str], vectors: Embeddings) -> None:
     fingerprint = embedder.fingerprint
-    _require(isinstance(vectors, np.ndarray), "vectors are a NumPy array")
-    _require(vectors.dtype == np.float32, "vectors are float32")
-    _require(vectors.shape == (len(texts), fingerprint.dimensions), "one row per text, as long as the fingerprint says")
-    _require(bool(np.isfinite(vectors).all()), "vectors are finite")
-    _require(have_length_one(vectors) == fingerprint.normalized, "vectors have length one as the fingerprint says")
+    assert isinstance(vectors, np.ndarray), "vectors are a NumPy array"
+    assert vectors.dtype == np.float32, "vectors are float32"
+    assert vectors.shape == (len(texts), fingerprint.dimensions), "one row per text, as long as the fingerprint says"
+    assert np.isfinite(vectors).all(), "vectors are finite"
+    assert have_length_one(vectors) == fingerprint.normalized, "vectors have length one as the fingerprint says"
     nothing = embedder.embed([])
-    _require(nothing.shape == (0, fingerprint.dimensions), "no texts give no rows, of the right length")
-    _require(nothing.dtype == np.float32, "no texts give float32 too")
-    _require(len(np.unique(vectors, axis=0)) == len(texts), "different texts have different vectors")
+    assert nothing.shape == (0, fingerprint.dimensions), "no texts give no rows, of the right length"
+    assert nothing.dtype == np.float32, "no texts give float32 too"
+    assert len(np.unique(vectors, axis=0)) == len(texts), "different texts have different vectors"
 
 
 def _check_that_neighbors_do_not_matter(embedder: Embedder, texts: Sequence[str], vectors: Embeddings) -> None:
-    _require(_same(embedder.embed(texts), vectors), "the same texts have the same vectors again")
-    _require(_same(embedder.embed(texts[::-1])[::-1], vectors), "rows follow the order of the texts")
+    assert _same(embedder.embed(texts), vectors), "the same texts have the same vectors again"
+    assert _same(embedder.embed(texts[::-1])[::-1], vectors), "rows follow the order of the texts"
     alone = np.concatenate([embedder.embed([text]) for text in texts])
-    _require(_same(alone, vectors), "a text has the same vector alone and among others")
+    assert _same(alone, vectors), "a text has the same vector alone and among others"
     crowd = [text for text in texts for _ in range(30)]
-    _require(_same(embedder.embed(crowd)[::30], vectors), "a text has the same vector in a batch of any size")
-    _require(_same(embedder.embed(tuple(texts)), vectors), "any sequence of texts will do")
+    assert _same(embedder.embed(crowd)[::30], vectors), "a text has the same vector in a batch of any size"
+    assert _same(embedder.embed(tuple(texts)), vectors), "any sequence of texts will do"
 
 
 def _same(found: Embeddings, expected: Embeddings) -> bool:
     return found.shape == expected.shape and bool(np.allclose(found, expected, rtol=0, atol=_TOLERANCE))
-
-
-def _require(holds: bool, fact: str) -> None:
-    if not holds:
-        raise AssertionError(f"an embedder must keep this: {fact}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -54,13 +53,8 @@ def planted_evidence(*, dimensions: int = 12, pairs: int = 64) -> Evidence:
     """Return pairs, a corpus and an attacker in which the concept moves the first third of the dimensions."""
     contrast = planted_pairs(dimensions=dimensions, pairs=pairs, moved=dimensions // 3)
     attacker = planted_attacker(dimensions=dimensions, words=dimensions // 3)
-
-    def make_attacker(attack: str, settings: Mapping[str, Any], rng: np.random.Generator) -> PlantedAttacker:
-        del attack, settings, rng
-        return attacker
-
     corpus = LabeledEmbeddings(vectors=attacker.vectors, words=attacker.words)
-    return Evidence(contrast, corpus, make_attacker, lambda: contrast)
+    return Evidence(contrast, corpus, lambda *_: attacker, lambda: contrast)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,7 +83,6 @@ class PlantedAttacker:
         """Return the linear attack that fits `vectors` best."""
         import torch
 
-        del rng, progress
         vocabulary = tuple(sorted({word for words in self.words for word in words}))
         kept = np.setdiff1d(np.arange(len(self.words)), self.held_out)
         targets = np.array([[word in self.words[row] for word in vocabulary] for row in kept], dtype=np.float64)

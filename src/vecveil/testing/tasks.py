@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
+from vecveil.testing.toy_notes import embed_words
 from vecveil.utility import Protected, TaskScores, UtilityTask
 
 DIMENSIONS = 64
@@ -49,9 +49,7 @@ class WordEncoder:
         return noise if math.isinf(self.noise) else vectors + np.float32(self.noise) * noise
 
     def _vectors(self, texts: Sequence[str]) -> Embeddings:
-        sums = np.array([np.sum([_direction(word) for word in text.lower().split()], axis=0) for text in texts])
-        vectors: Embeddings = (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
-        return vectors
+        return embed_words([text.lower() for text in texts], dimensions=DIMENSIONS)
 
 
 def check_task(task: UtilityTask, *, sides: Sequence[Protected] = SIDES) -> None:
@@ -98,8 +96,3 @@ def _check_sides(tasks: dict[Protected, UtilityTask], undefended: TaskScores) ->
     )
     assert documents.asked_released <= queries.asked_clean, "documents must be clean where queries are protected"
     assert queries.asked_released <= documents.asked_clean, "queries must be clean where documents are protected"
-
-
-def _direction(word: str) -> Embeddings:
-    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
-    return np.random.default_rng(seed).standard_normal(DIMENSIONS)

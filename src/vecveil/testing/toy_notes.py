@@ -56,10 +56,10 @@ def toy_notes(*, unrelated: bool = False) -> Notes:
     return Notes(train=whole.rows(train), held_out=whole.rows(held_out), test=whole.rows(test))
 
 
-def embed_words(texts: Sequence[str]) -> Embeddings:
+def embed_words(texts: Sequence[str], *, dimensions: int = DIMENSIONS) -> Embeddings:
     """Return the sum of one direction per word, at length one: what an attack with access to the model can ask for."""
-    sums = [np.sum([_direction(word) for word in text.split() or [text]], axis=0) for text in texts]
-    vectors = np.asarray(sums, dtype=np.float64).reshape(len(texts), DIMENSIONS)
+    sums = [np.sum([_direction(word, dimensions) for word in text.split() or [text]], axis=0) for text in texts]
+    vectors = np.asarray(sums, dtype=np.float64).reshape(len(texts), dimensions)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
@@ -87,6 +87,6 @@ def _tokens(text: str) -> tuple[SensitiveToken, ...]:
     return tuple(SensitiveToken(word, _LABELS[word]) for word in text.split() if word in _LABELS)
 
 
-def _direction(word: str) -> Embeddings:
+def _direction(word: str, dimensions: int) -> Embeddings:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
-    return np.random.default_rng(seed).standard_normal(DIMENSIONS)
+    return np.random.default_rng(seed).standard_normal(dimensions)

@@ -14,7 +14,7 @@ from vecveil.core.arrays import Vector, spread_rows
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 from vecveil.utility.neighbors import find_nearest, rank_candidates
-from vecveil.utility.task import Encoder, Protected, SidedTask, TaskScores, encode_side
+from vecveil.utility.task import Encoder, Protected, SidedTask, TaskScores, encode_side, standard_error
 
 TOP = 10
 """Texts that a reader looks at."""
@@ -105,7 +105,8 @@ class KnownItem(SidedTask):
             clean = encoder.embed_clean(asked), encoder.embed_clean(self.texts)
             after = _reciprocal_ranks(rank_candidates(*clean, rows[:, : self.rerank]), wanted)
             scores[f"mrr@10_rerank{self.rerank}"] = float(after.mean())
-        return TaskScores(main="mrr@10", scores=scores, protected=self.protected, cases=len(asked))
+        error = standard_error(plain)
+        return TaskScores(main="mrr@10", scores=scores, protected=self.protected, cases=len(asked), error=error)
 
 
 def _reciprocal_ranks(found: NDArray[np.intp], wanted: NDArray[np.intp]) -> Vector:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.arrays import Embeddings, spread_rows
+from vecveil.core.arrays import Embeddings, Vector, spread_rows
 from vecveil.core.checks import at_least, embeddings
 from vecveil.core.errors import InvalidInputError
-from vecveil.utility.task import Encoder, SidedTask, TaskScores, is_protected
+from vecveil.utility.task import Encoder, SidedTask, TaskScores, is_protected, standard_error
 
 DEFAULT_NEIGHBORS = 10
 
@@ -54,7 +54,7 @@ class Neighbors(SidedTask):
     def score(self, encoder: Encoder) -> TaskScores:
         """Return the share of neighbors kept; a random order keeps about `neighbors` over the number of texts."""
         clean, released = encoder.embed_clean(self.texts), encoder.embed_released(self.texts)
-        kept = share_kept(
+        kept = shares_kept(
             clean,
             released if is_protected("document", self.protected) else clean,
             released if is_protected("query", self.protected) else clean,
@@ -62,18 +62,24 @@ class Neighbors(SidedTask):
             most_queries=self.queries,
         )
         cases = min(self.queries, len(self.texts))
-        return TaskScores(main="neighbors_kept", scores={"neighbors_kept": kept}, protected=self.protected, cases=cases)
+        return TaskScores(
+            main="neighbors_kept",
+            scores={"neighbors_kept": float(kept.mean())},
+            protected=self.protected,
+            cases=cases,
+            error=standard_error(kept),
+        )
 
 
-def share_kept(
+def shares_kept(
     clean: Embeddings,
     documents: Embeddings,
     queries: Embeddings,
     *,
     neighbors: int = DEFAULT_NEIGHBORS,
     most_queries: int | None = None,
-) -> float:
-    """Return the share of each row's nearest other rows that stay among the nearest, from 0 to 1.
+) -> Vector:
+    """Return, for each row, the share of its nearest other rows that stay among the nearest, from 0 to 1.
 
     Args:
         clean: The vectors as they were.
@@ -92,7 +98,7 @@ def share_kept(
     before, _ = find_nearest(truth[rows], truth, neighbors, own=rows)
     after, _ = find_nearest(asked[rows], searched, neighbors, own=rows)
     kept = [np.intersect1d(one, other).size for one, other in zip(before, after, strict=True)]
-    return float(np.mean(kept) / neighbors)
+    return np.array(kept) / neighbors
 
 
 def find_nearest(

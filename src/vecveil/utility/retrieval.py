@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, Vector
 from vecveil.core.checks import at_least
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.utility.neighbors import NONE, find_nearest, rank_candidates
-from vecveil.utility.task import Encoder, Protected, SidedTask, TaskScores, encode_side
+from vecveil.utility.task import Encoder, Protected, SidedTask, TaskScores, encode_side, standard_error
 
 Run = Mapping[str, Mapping[str, float]]
 
@@ -70,7 +70,8 @@ class Retrieval(SidedTask):
         judged = self._judged_queries()
         relevant = {query: dict(self.judgments[query]) for query in judged}
         rows, similarities = self._search(encoder, judged)
-        scores = _average_scores(self._run(judged, rows[:, :DEPTH], similarities[:, :DEPTH]), relevant)
+        run = self._run(judged, rows[:, :DEPTH], similarities[:, :DEPTH])
+        scores, error = _average_scores(run, relevant), standard_error(_score_queries(run, relevant, "ndcg@10"))
         unnamed = [row for row, query in enumerate(judged) if query not in self.named]
         if self.named and unnamed:
             some = [judged[row] for row in unnamed]
@@ -83,7 +84,7 @@ class Retrieval(SidedTask):
             order = np.broadcast_to(-np.arange(reranked.shape[1], dtype=np.float64), reranked.shape)
             after = _average_scores(self._run(judged, reranked, order), relevant)
             scores[f"ndcg@10_rerank{self.rerank}"] = after["ndcg@10"]
-        return TaskScores(main="ndcg@10", scores=scores, protected=self.protected, cases=len(judged))
+        return TaskScores(main="ndcg@10", scores=scores, protected=self.protected, cases=len(judged), error=error)
 
     def _judged_queries(self) -> Sequence[str]:
         return [query for query in self.queries if any(grade > 0 for grade in self.judgments.get(query, {}).values())]
@@ -105,11 +106,16 @@ class Retrieval(SidedTask):
         }
 
 
+def _score_queries(run: Run, judgments: Mapping[str, Mapping[str, int]], name: str) -> Vector:
+    from pytrec_eval import RelevanceEvaluator
+
+    found = RelevanceEvaluator(judgments, {MEASURES[name]}).evaluate(run).values()
+    return np.array([query[MEASURES[name]] for query in found])
+
+
 def _average_scores(run: Run, judgments: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
-    try:
+    with needs_extra("pytrec-eval-terrier", "audit"):
         from pytrec_eval import RelevanceEvaluator
-    except ImportError:
-        raise MissingExtraError("pytrec-eval-terrier", "audit") from None
     found = RelevanceEvaluator(judgments, set(MEASURES.values())).evaluate(run).values()
     means = {name: float(np.mean([query[measure] for query in found])) for name, measure in MEASURES.items()}
     # trec_eval has no cut for the reciprocal rank, so documents below the cut are taken out of the run.

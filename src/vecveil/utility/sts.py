@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vecveil.core.arrays import Embeddings, Vector
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.utility.task import Encoder, SidedTask, TaskScores, encode_side
 
 SAME = 1e-12
@@ -63,10 +63,8 @@ def _pair_cosines(first: Embeddings, second: Embeddings) -> Vector:
 
 
 def _correlate(cosines: Vector, scores: Vector) -> tuple[float, float]:
-    try:
+    with needs_extra("scipy", "audit"):
         from scipy.stats import pearsonr, spearmanr
-    except ImportError:
-        raise MissingExtraError("scipy", "audit") from None
     # A defense that makes all vectors alike leaves no correlation to compute, and nothing to use.
     if np.ptp(cosines) < SAME:
         return 0.0, 0.0

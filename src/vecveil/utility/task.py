@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, Protocol, get_args
 
-from vecveil.core.arrays import Embeddings
+from vecveil.core.arrays import Embeddings, Vector
 from vecveil.core.checks import embeddings, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.registry import Registry
@@ -20,11 +20,9 @@ class Encoder(Protocol):
 
     def embed_clean(self, texts: Sequence[str]) -> Embeddings:
         """Return the vectors of `texts` as the embedder makes them."""
-        ...
 
     def embed_released(self, texts: Sequence[str]) -> Embeddings:
         """Return the vectors of `texts` as the defense releases them, with fresh noise at each call."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +34,14 @@ class TaskScores:
         scores: Every score by name, larger is better.
         protected: Which side was protected.
         cases: Number of queries, pairs or records behind the scores.
+        error: Standard error of the main score, over cases; None where nobody has worked that out.
     """
 
     main: str
     scores: Mapping[str, float]
     protected: Protected
     cases: int
+    error: float | None = None
 
 
 class UtilityTask(Protocol):
@@ -50,11 +50,9 @@ class UtilityTask(Protocol):
     @property
     def label(self) -> str:
         """The name of the task in tables."""
-        ...
 
     def score(self, encoder: Encoder) -> TaskScores:
         """Return the scores with the vectors that `encoder` gives."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,6 +95,11 @@ def encode_side(encoder: Encoder, texts: Sequence[str], *, side: Side, protected
     if vectors.shape[0] != len(texts):
         raise InvalidInputError(f"{len(texts)} texts must give as many {side} vectors, got {vectors.shape[0]}")
     return vectors
+
+
+def standard_error(values: Vector) -> float | None:
+    """Return the standard error of a mean over cases; None for a single one."""
+    return float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else None
 
 
 UTILITY_TASKS: Registry[type[UtilityTask]] = Registry(

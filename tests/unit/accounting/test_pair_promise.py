@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from vecveil.accounting import PairPromise, additive_profile
+from vecveil.accounting.pair_promise import WordPromise
 from vecveil.core.errors import InvalidInputError
 
 PROMISE = PairPromise(share=50, distance=0.4, worst_case=220.0, delta=1e-6, epsilon=102.41529, success=0.8612)
@@ -81,3 +83,29 @@ def test_the_numbers_are_shown_and_epsilon_rounded_up() -> None:
 def test_what_makes_no_sense_is_refused(change: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         replace(PROMISE, **change)
+
+
+def test_words_that_are_gone_are_promised_not_to_matter() -> None:
+    promise = WordPromise(substitution="remove", epsilon=0.0)
+    assert promise.sentence == "a protected vector does not depend on the private words that the concept finds"
+    assert "two texts with other words in the same places have the same release" in str(promise)
+
+
+def test_words_that_are_drawn_are_promised_odds() -> None:
+    promise = WordPromise(substitution="randomize", epsilon=4.0)
+    assert promise.sentence.endswith("between two private words by a factor of at most e^4")
+    assert "ε = 4 for each different value" in str(promise)
+
+
+def test_a_guess_is_right_as_often_as_randomized_response_lets_it() -> None:
+    promise = WordPromise(substitution="randomize", epsilon=math.log(10), candidates=11)
+    assert (
+        promise.guess == "the best guess among 11 values is right in at most 50 of 100 cases, 9.09 without the vector"
+    )
+    assert "as often as without the vector" in WordPromise(substitution="remove", epsilon=0.0).guess
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, math.nan])
+def test_there_is_no_such_epsilon(epsilon: float) -> None:
+    with pytest.raises(InvalidInputError, match="epsilon of a word"):
+        WordPromise(substitution="randomize", epsilon=epsilon)

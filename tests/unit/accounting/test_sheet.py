@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from vecveil.accounting import BudgetReadings, EuclideanBounds, Guarantee, GuaranteeSheet, PairPromise
+from vecveil.accounting import (
+    BudgetReadings,
+    EuclideanBounds,
+    Guarantee,
+    GuaranteeSheet,
+    PairPromise,
+    WordPromise,
+)
 
 
 def sheet(*, epsilon: float, pair: float, variances: list[float], noise_ratio: float = 1.0) -> GuaranteeSheet:
@@ -40,6 +47,12 @@ def test_the_body_is_the_sheet_without_its_warnings() -> None:
     quiet, loud = (sheet(epsilon=epsilon, pair=1.0, variances=[1.0, 1.0]) for epsilon in (1.0, 100.0))
     assert quiet.body == str(quiet)
     assert str(loud) == f"{loud.body}\n\nWarning: {loud.warnings[0]}."
+
+
+def test_a_notebook_shows_the_sheet_as_it_is() -> None:
+    html = sheet(epsilon=1.0, pair=1.0, variances=[1.0, 1.0])._repr_html_()
+    assert html.startswith("<pre>")
+    assert "<" not in html.removeprefix("<pre>").removesuffix("</pre>")
 
 
 def test_bounds_are_shown_where_the_noise_is_elliptical() -> None:
@@ -104,3 +117,15 @@ def test_a_warning_says_how_many_releases_its_numbers_are_for() -> None:
     vacuous = sheet(epsilon=100.0, pair=1.0, variances=[1.0, 1.0])
     (warning,) = replace(vacuous, typical=replace(promise(share=50, success=0.861), releases=4)).warnings
     assert "(30, 1e-06) after 4 releases, and the best guess" in warning
+
+
+def test_what_is_found_is_kept_apart_from_what_the_concept_misses() -> None:
+    """Where found words are replaced, the exact odds are about other words, and say so."""
+    vacuous = sheet(epsilon=100.0, pair=1.0, variances=[1.0, 1.0])
+    words = WordPromise(substitution="remove", epsilon=0.0)
+    missed = replace(promise(share=50, success=0.9999), missed=True)
+    shown = replace(vacuous, words=words, typical=missed)
+    (warning,) = shown.warnings
+    assert warning.startswith("for words that the concept misses, the worst-case bound is vacuous")
+    assert "whether words that the concept misses were in it or not" in shown.body
+    assert "a text with words that the concept misses and the same text without them" in shown.body

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vecveil.attacks import TrainingRun
 from vecveil.attacks.averaging import Averaging
 from vecveil.attacks.mlc import Mlc
 from vecveil.attacks.nearest import NearestNeighbor
@@ -19,9 +20,9 @@ NOTES = toy_notes()
 
 def test_averaging_is_its_base_on_means(tmp_path: Path) -> None:
     averaging = Averaging(releases=3, settings=SETTINGS).train(
-        NOTES.train, NOTES.held_out, np.random.default_rng(0), folder=tmp_path / "kept"
+        TrainingRun(NOTES.train, NOTES.held_out, np.random.default_rng(0), folder=tmp_path / "kept")
     )
-    base = Mlc(**SETTINGS).train(NOTES.train, NOTES.held_out, np.random.default_rng(0))
+    base = Mlc(**SETTINGS).train(TrainingRun(NOTES.train, NOTES.held_out, np.random.default_rng(0)))
     vectors = NOTES.test.vectors
     np.testing.assert_array_equal(averaging.recover(vectors).scores, base.recover(vectors).scores)
     assert (tmp_path / "kept").is_dir()
@@ -58,8 +59,8 @@ def test_access_to_the_model_reaches_a_base_that_can_use_it() -> None:
         return embed_words(texts)
 
     rng = np.random.default_rng(0)
-    trained = Averaging(base="nearest", embed=embed).train(NOTES.train, NOTES.held_out, rng)
-    alone = NearestNeighbor(embed=embed_words).train(NOTES.train, NOTES.held_out, rng)
+    trained = Averaging(base="nearest", embed=embed).train(TrainingRun(NOTES.train, NOTES.held_out, rng))
+    alone = NearestNeighbor(embed=embed_words).train(TrainingRun(NOTES.train, NOTES.held_out, rng))
     assert set(asked) == set(NOTES.train.texts)
     assert trained.recover(NOTES.test.vectors).texts == alone.recover(NOTES.test.vectors).texts
 
@@ -73,6 +74,6 @@ def test_the_models_fingerprint_reaches_a_base_that_starts_from_a_prior(tmp_path
 
 def test_a_base_that_can_not_use_it_is_left_as_it_is() -> None:
     trained = Averaging(settings=SETTINGS, embed=embed_words).train(
-        NOTES.train, NOTES.held_out, np.random.default_rng(0)
+        TrainingRun(NOTES.train, NOTES.held_out, np.random.default_rng(0))
     )
     assert trained.recover(NOTES.test.vectors).texts is None

@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from support.corpora import toy_audit, toy_plan
-from vecveil.attacks import Sample
+from vecveil.attacks import Sample, TrainingRun
 from vecveil.attacks.boosted import Boosted, TrainedBoosted, TreeFeatures
 from vecveil.audit.experiment import Experiment
 from vecveil.concepts import SensitiveToken
@@ -24,7 +24,7 @@ QUICK: dict[str, Any] = {"rounds": 20, "landmarks": 60}
 
 
 def trained(attack: Boosted | None = None, sample: Sample = NOTES.train, held_out: Sample = HELD_OUT) -> Any:
-    return (attack or Boosted(**QUICK)).train(sample, held_out, np.random.default_rng(0))
+    return (attack or Boosted(**QUICK)).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
 
 def bent(rows: int) -> Sample:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from support.travel_notes import leakage, travel_notes
-from vecveil.attacks import Sample
+from vecveil.attacks import Sample, TrainingRun
 from vecveil.attacks.geia import Geia
 from vecveil.attacks.generation.generator import TrainedGenerator
 from vecveil.attacks.generation.tokenizer import END, train_tokenizer
@@ -34,7 +34,7 @@ THOROUGH = Geia(**TINY, learning_rate=1e-2, epochs=50, patience=50)
 @pytest.fixture(scope="module")
 def trained() -> TrainedGenerator:
     sample, held_out, _ = travel_notes()
-    return THOROUGH.train(sample, held_out, np.random.default_rng(0))
+    return THOROUGH.train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
 
 def test_words_that_are_in_the_vectors_are_read_back(trained: TrainedGenerator) -> None:
@@ -48,7 +48,7 @@ def test_words_that_are_in_the_vectors_are_read_back(trained: TrainedGenerator) 
 
 def test_nothing_is_read_from_vectors_of_other_texts() -> None:
     sample, held_out, test = travel_notes(shuffled=True)
-    blind = Geia(**TINY, learning_rate=1e-2, epochs=6).train(sample, held_out, np.random.default_rng(0))
+    blind = Geia(**TINY, learning_rate=1e-2, epochs=6).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
     assert leakage(blind.recover(test.vectors), test) < 0.4
 
 
@@ -91,7 +91,7 @@ def test_reading_is_deterministic_and_beams_read_too(trained: TrainedGenerator) 
 def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     sample, held_out, _ = travel_notes()
     attack = Geia(**{**TINY, "dropout": 0.2}, learning_rate=1e-2, epochs=4, patience=50)
-    whole = attack.train(sample, held_out, np.random.default_rng(0))
+    whole = attack.train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
     def stopping(items: Any, **_: Any) -> Any:
         for number, item in enumerate(items):
@@ -100,8 +100,8 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
             yield item
 
     with pytest.raises(KeyboardInterrupt):
-        attack.train(sample, held_out, np.random.default_rng(0), folder=tmp_path, progress=stopping)
-    resumed = attack.train(sample, held_out, np.random.default_rng(0), folder=tmp_path)
+        attack.train(TrainingRun(sample, held_out, np.random.default_rng(0), folder=tmp_path, progress=stopping))
+    resumed = attack.train(TrainingRun(sample, held_out, np.random.default_rng(0), folder=tmp_path))
     for name, value in whole.model.state_dict().items():
         torch.testing.assert_close(resumed.model.state_dict()[name], value, rtol=0, atol=0)
 
@@ -111,22 +111,24 @@ def test_training_leaves_the_callers_random_numbers_alone() -> None:
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    Geia(**TINY, epochs=1).train(sample, held_out, np.random.default_rng(0))
+    Geia(**TINY, epochs=1).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
     assert torch.equal(torch.rand(1), expected)
 
 
 def test_a_checkpoint_of_other_texts_is_refused(tmp_path: Path) -> None:
     sample, held_out, test = travel_notes()
     attack = Geia(**TINY, epochs=1)
-    attack.train(sample, held_out, np.random.default_rng(0), folder=tmp_path)
+    attack.train(TrainingRun(sample, held_out, np.random.default_rng(0), folder=tmp_path))
     with pytest.raises(ArtifactError, match="another training"):
-        attack.train(sample.rows(range(60)), test, np.random.default_rng(0), folder=tmp_path)
+        attack.train(TrainingRun(sample.rows(range(60)), test, np.random.default_rng(0), folder=tmp_path))
 
 
 def test_many_cut_texts_are_warned_of_once() -> None:
     sample, held_out, _ = travel_notes()
     with pytest.warns(VecveilWarning, match="of 80 texts have more than 3 pieces and are cut there") as caught:
-        Geia(**{**TINY, "vocabulary": 300, "max_tokens": 4}, epochs=1).train(sample, held_out, np.random.default_rng(0))
+        Geia(**{**TINY, "vocabulary": 300, "max_tokens": 4}, epochs=1).train(
+            TrainingRun(sample, held_out, np.random.default_rng(0))
+        )
     assert len([warning for warning in caught if warning.category is VecveilWarning]) == 1
 
 
@@ -134,7 +136,7 @@ def test_a_decoder_is_loaded_from_a_folder(tmp_path: Path) -> None:
     write_gpt2(tmp_path / "gpt2")
     sample, held_out, test = travel_notes()
     attack = Geia(decoder=str(tmp_path / "gpt2"), hidden=32, epochs=2, max_tokens=12, learning_rate=1e-2)
-    recovery = attack.train(sample, held_out, np.random.default_rng(0)).recover(test.vectors[:2])
+    recovery = attack.train(TrainingRun(sample, held_out, np.random.default_rng(0))).recover(test.vectors[:2])
     assert recovery.texts is not None
     assert len(recovery.texts) == 2
 
@@ -155,7 +157,7 @@ def write_gpt2(folder: Path) -> None:
 def test_a_decoder_that_is_not_there_is_named(tmp_path: Path) -> None:
     sample, held_out, _ = travel_notes()
     with pytest.raises(ArtifactError, match=r"the tokenizer '.*nowhere' can't be loaded"):
-        Geia(decoder=str(tmp_path / "nowhere")).train(sample, held_out, np.random.default_rng(0))
+        Geia(decoder=str(tmp_path / "nowhere")).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize(
@@ -178,4 +180,4 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     sample, held_out, _ = travel_notes()
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"transformers is not installed.*vecveil\[models\]"):
-        Geia(**TINY).train(sample, held_out, np.random.default_rng(0))
+        Geia(**TINY).train(TrainingRun(sample, held_out, np.random.default_rng(0)))

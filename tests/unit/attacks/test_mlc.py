@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from vecveil.attacks import Sample
+from vecveil.attacks import Sample, TrainingRun
 from vecveil.attacks.mlc import Mlc, TrainedMlc
 from vecveil.concepts import SensitiveToken
 from vecveil.core.errors import ArtifactError, InvalidInputError
@@ -32,7 +32,7 @@ class Steps:
 
 
 def trained(attack: Mlc | None = None, sample: Sample = NOTES.train, **more: Any) -> TrainedMlc:
-    return (attack or Mlc(**QUICK)).train(sample, NOTES.held_out, np.random.default_rng(0), **more)
+    return (attack or Mlc(**QUICK)).train(TrainingRun(sample, NOTES.held_out, np.random.default_rng(0), **more))
 
 
 def rare_words(words: int, rows: int) -> Sample:
@@ -89,7 +89,7 @@ def test_a_word_that_was_never_seen_has_no_confidence() -> None:
 def test_training_stops_early_where_there_is_nothing_to_learn() -> None:
     steps, noise = Steps(), toy_notes(unrelated=True)
     attack = Mlc(**{**QUICK, "epochs": 400}, patience=3, batch_size=60)
-    attack.train(noise.train, noise.held_out, np.random.default_rng(0), progress=steps)
+    attack.train(TrainingRun(noise.train, noise.held_out, np.random.default_rng(0), progress=steps))
     assert steps.seen < 2 * 40
 
 
@@ -97,7 +97,7 @@ def test_training_goes_on_while_nothing_is_claimed_yet() -> None:
     """Rare words reach no threshold for many epochs; a training that stopped there would rank words by chance."""
     whole = rare_words(words=60, rows=300)
     attack = Mlc(hidden=(64,), patience=3)
-    read = attack.train(whole.rows(range(200)), whole.rows(range(200, 240)), np.random.default_rng(0))
+    read = attack.train(TrainingRun(whole.rows(range(200)), whole.rows(range(200, 240)), np.random.default_rng(0)))
     assert ranking(read.recover(whole.vectors[240:]), whole.rows(range(240, 300))) > 0.65
 
 
@@ -105,7 +105,7 @@ def test_held_out_texts_without_a_known_word_are_refused() -> None:
     nothing = replace(NOTES.held_out, tokens=((SensitiveToken("atlantis", "GPE"),),) * len(NOTES.held_out))
     for held_out in (nothing, nothing.rows([])):
         with pytest.raises(InvalidInputError, match="stopped by what it reads of held-out texts"):
-            Mlc().train(NOTES.train, held_out, np.random.default_rng(0))
+            Mlc().train(TrainingRun(NOTES.train, held_out, np.random.default_rng(0)))
 
 
 def test_threads_and_random_numbers_are_left_as_they_were() -> None:

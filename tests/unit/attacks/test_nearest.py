@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vecveil.attacks import Sample
+from vecveil.attacks import Sample, TrainingRun
 from vecveil.attacks.nearest import NearestNeighbor, TrainedNearestNeighbor
 from vecveil.concepts import SensitiveToken
 from vecveil.core.errors import InvalidInputError
@@ -18,7 +18,7 @@ NOTES = toy_notes()
 def trained(
     attack: NearestNeighbor | None = None, sample: Sample = NOTES.train, held_out: Sample = NOTES.held_out
 ) -> TrainedNearestNeighbor:
-    return (attack or NearestNeighbor()).train(sample, held_out, np.random.default_rng(0))
+    return (attack or NearestNeighbor()).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
 
 def noisy(sample: Sample, ratio: float, seed: int) -> Sample:

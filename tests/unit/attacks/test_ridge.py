@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from vecveil.attacks import TrainingRun
 from vecveil.attacks.attack import Sample
 from vecveil.attacks.ridge import Ridge
 from vecveil.concepts import SensitiveToken
@@ -22,7 +23,9 @@ def _sample(rows: int, *, noise: float, seed: int = 0) -> Sample:
 
 
 def _share_right(noise: float) -> float:
-    trained = Ridge().train(_sample(400, noise=noise), _sample(80, noise=noise, seed=1), np.random.default_rng(0))
+    trained = Ridge().train(
+        TrainingRun(_sample(400, noise=noise), _sample(80, noise=noise, seed=1), np.random.default_rng(0))
+    )
     test = _sample(200, noise=noise, seed=2)
     truth = test.mark_words(trained.vocabulary)
     return float(((trained.probabilities(test.vectors) > 0.5) == truth).mean())
@@ -37,7 +40,9 @@ def test_noise_hides_them() -> None:
 
 
 def test_probabilities_stay_between_zero_and_one() -> None:
-    trained = Ridge().train(_sample(50, noise=0.5), _sample(20, noise=0.5, seed=1), np.random.default_rng(0))
+    trained = Ridge().train(
+        TrainingRun(_sample(50, noise=0.5), _sample(20, noise=0.5, seed=1), np.random.default_rng(0))
+    )
     found = trained.probabilities(10 * _sample(50, noise=0.5, seed=3).vectors)
     assert found.min() >= 0
     assert found.max() <= 1
@@ -48,11 +53,11 @@ def test_a_direction_that_never_moves_is_no_trouble() -> None:
     still = Sample(
         vectors=np.concatenate([sample.vectors, np.ones((60, 2))], axis=1), texts=sample.texts, tokens=sample.tokens
     )
-    trained = Ridge().train(still, still, np.random.default_rng(0))
+    trained = Ridge().train(TrainingRun(still, still, np.random.default_rng(0)))
     assert np.isfinite(trained.weights).all()
 
 
 def test_texts_without_a_sensitive_word_are_refused() -> None:
     sample = Sample(vectors=np.eye(3), texts=("a", "b", "c"), tokens=((),) * 3)
     with pytest.raises(InvalidInputError, match="ridge needs training texts with sensitive tokens"):
-        Ridge().train(sample, sample, np.random.default_rng(0))
+        Ridge().train(TrainingRun(sample, sample, np.random.default_rng(0)))

@@ -10,6 +10,7 @@ import torch
 
 from support.embedders import WordEmbedder
 from support.travel_notes import leakage, travel_notes
+from vecveil.attacks import TrainingRun
 from vecveil.attacks.generation.corrector import TrainedVec2Text
 from vecveil.attacks.vec2text import Vec2Text
 from vecveil.core.errors import InvalidInputError
@@ -33,7 +34,7 @@ def trained() -> TrainedVec2Text:
     attack = Vec2Text(
         **TINY, learning_rate=1e-2, epochs=35, patience=50, steps=2, embed=WordEmbedder(dtype="float64").embed
     )
-    return attack.train(sample, held_out, np.random.default_rng(0))
+    return attack.train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
 
 def test_words_that_are_in_the_vectors_are_read_back(trained: TrainedVec2Text) -> None:
@@ -60,7 +61,7 @@ def test_a_text_that_the_attacker_knows_is_found_however_badly_it_writes() -> No
     sample, held_out, _ = travel_notes()
     settings = {**TINY, "max_tokens": 16, "epochs": 1, "steps": 1, "embed": WordEmbedder().embed}
     found = {
-        recall: Vec2Text(**settings, recall=recall).train(sample, held_out, np.random.default_rng(0))
+        recall: Vec2Text(**settings, recall=recall).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
         for recall in (True, False)
     }
     texts = {recall: attack.recover(sample.vectors).texts for recall, attack in found.items()}
@@ -77,7 +78,9 @@ def test_a_text_that_the_attacker_knows_is_found_however_badly_it_writes() -> No
 def test_nothing_is_read_from_vectors_of_other_texts() -> None:
     sample, held_out, test = travel_notes(shuffled=True)
     attack = Vec2Text(**TINY, learning_rate=1e-2, epochs=5, steps=0)
-    assert leakage(attack.train(sample, held_out, np.random.default_rng(0)).recover(test.vectors), test) < 0.4
+    assert (
+        leakage(attack.train(TrainingRun(sample, held_out, np.random.default_rng(0))).recover(test.vectors), test) < 0.4
+    )
 
 
 def test_confidence_is_a_probability_of_each_true_token(trained: TrainedVec2Text) -> None:
@@ -102,7 +105,7 @@ def test_beams_read_at_least_something(trained: TrainedVec2Text) -> None:
 def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     sample, held_out, _ = travel_notes()
     attack = Vec2Text(**{**TINY, "dropout": 0.2}, epochs=2, steps=1, embed=WordEmbedder().embed)
-    whole = attack.train(sample, held_out, np.random.default_rng(0))
+    whole = attack.train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
     def stopping(items: Any, *, label: str, **_: Any) -> Any:
         for number, item in enumerate(items):
@@ -111,8 +114,8 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
             yield item
 
     with pytest.raises(KeyboardInterrupt):
-        attack.train(sample, held_out, np.random.default_rng(0), folder=tmp_path, progress=stopping)
-    resumed = attack.train(sample, held_out, np.random.default_rng(0), folder=tmp_path)
+        attack.train(TrainingRun(sample, held_out, np.random.default_rng(0), folder=tmp_path, progress=stopping))
+    resumed = attack.train(TrainingRun(sample, held_out, np.random.default_rng(0), folder=tmp_path))
     for one, other in (
         (whole.inverter.model, resumed.inverter.model),
         (whole.corrector.model, resumed.corrector.model),
@@ -124,7 +127,7 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
 def test_corrections_need_the_model() -> None:
     sample, held_out, _ = travel_notes()
     with pytest.raises(InvalidInputError, match=r"pass embed, or set steps to 0 \(got 3\)"):
-        Vec2Text(**TINY).train(sample, held_out, np.random.default_rng(0))
+        Vec2Text(**TINY).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize(

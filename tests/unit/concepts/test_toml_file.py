@@ -22,6 +22,7 @@ from vecveil.concepts.terms import Terms
 from vecveil.concepts.token_classification import TokenClassification
 from vecveil.concepts.toml_file import dump_concept, load_concept, parse_concept
 from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.core.texts import strip_controls
 
 _DOCUMENT = r"""
 name = "illness and age"
@@ -82,6 +83,10 @@ def test_broken_toml_is_told_with_file_and_line(tmp_path: Path) -> None:
         ('[part]\nkind = "terms"', r"each under \[\[part\]\], got dict"),
         ('[[parts]]\nkind = "terms"', "unknown key 'parts'; did you mean 'part'"),
         ("name = 3", "'name' must be a string, got int"),
+        (
+            '[[part]]\nkind = "terms"\nterms = ["a"]\nlabel = "\\u001b[2J"',
+            "part 1: a name or label holds control characters",
+        ),
         ("[[part]]\nterms = ['a']", "part 1: setting 'kind' is missing.*terms"),
         ("[[part]]\nkind = 'term'", "part 1: unknown concept 'term'; did you mean 'terms'"),
         ("[[part]]\nkind = 'terms'\nterm = ['a']", "unknown setting 'term'; did you mean 'terms'"),
@@ -129,7 +134,8 @@ def test_another_package_can_add_a_kind(monkeypatch: pytest.MonkeyPatch) -> None
     assert dump_concept(concept) == document
 
 
-_NAMES = st.text(min_size=1).filter(lambda name: bool(name.strip()))
+_PRINTABLE = st.text().filter(lambda name: strip_controls(name) == name)
+_NAMES = _PRINTABLE.filter(lambda name: bool(name.strip()))
 _LABELS = st.lists(_NAMES, min_size=1, max_size=3).map(tuple)
 _PARTS: st.SearchStrategy[Concept] = st.one_of(
     st.builds(
@@ -159,7 +165,7 @@ _PARTS: st.SearchStrategy[Concept] = st.one_of(
 
 
 @settings(deadline=None)
-@given(st.lists(_PARTS, min_size=2, max_size=3), st.text())
+@given(st.lists(_PARTS, min_size=2, max_size=3), _PRINTABLE)
 def test_any_concept_survives_being_written_and_read(parts: list[Concept], name: str) -> None:
     concept = Union(parts=tuple(parts), name=name)
     assert parse_concept(dump_concept(concept), folder=Path()) == concept

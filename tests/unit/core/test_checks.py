@@ -136,3 +136,11 @@ def test_axes_must_be_orthonormal() -> None:
     for wrong in (stretched, np.ones((5, 5)), axes[:, :4]):
         with pytest.raises(InvalidInputError, match="axes must"):
             checks.orthonormal(wrong, 5)
+
+
+def test_widths_are_a_list_of_whole_numbers() -> None:
+    assert checks.widths([64, 32]) == (64, 32)
+    assert checks.widths(()) == ()
+    for wrong in (512, "64", [0], [2.5]):
+        with pytest.raises(InvalidInputError, match="hidden"):
+            checks.widths(wrong)

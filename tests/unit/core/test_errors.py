@@ -13,7 +13,7 @@ from vecveil.core.errors import (
     MissingExtraError,
     UnknownNameError,
     VecveilError,
-    list_names,
+    join_names,
     needs_extra,
 )
 
@@ -51,14 +51,14 @@ def test_where_nothing_is_known_that_is_said() -> None:
 
 def test_names_that_read_like_text_are_counted_and_not_shown() -> None:
     names = ["id", "Anna has asthma and was told", "x" * 65]
-    assert list_names(names) == "id, 2 that read like text"
-    assert list_names(names[1:]) == "2 that read like text"
+    assert join_names(names) == "id, 2 that read like text"
+    assert join_names(names[1:]) == "2 that read like text"
     message = str(UnknownNameError("column", "txt", [*names, "text"]))
     assert message == "unknown column 'txt'; did you mean 'text'? (known: id, text, 2 that read like text)"
 
 
 def test_of_many_names_some_are_listed() -> None:
-    listed = list_names(f"n{number}" for number in range(1050))
+    listed = join_names(f"n{number}" for number in range(1050))
     assert listed.endswith("n49, 1,000 more")
 
 

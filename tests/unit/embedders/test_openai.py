@@ -11,8 +11,8 @@ import pytest
 from support.embedding_server import EmbeddingServer
 from vecveil.core.errors import EndpointError, InvalidInputError, MissingExtraError
 from vecveil.embedders import OpenAIEmbedder
+from vecveil.embedders.embedder import PROBE
 from vecveil.embedders.openai import from_spec
-from vecveil.embedders.probes import PROBE
 
 KEY = "sk-very-secret"
 PRIVATE = "Anna has diabetes"

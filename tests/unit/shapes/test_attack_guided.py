@@ -215,7 +215,7 @@ def test_words_that_give_fewer_directions_give_a_shorter_start() -> None:
 
 def test_more_directions_than_half_are_refused_with_the_numbers() -> None:
     with pytest.raises(
-        InvalidInputError, match=r"at most 10 of 20 .* got 20 to start with and 3 rounds of 10, 50 in all"
+        InvalidInputError, match=r"of 20 directions at most 10 .* got 20 to start with and 3 rounds of 10, 50 in all"
     ):
         _fit(_attacker(), start_directions=20, directions=10)
     with pytest.raises(InvalidInputError, match="got 0 to start with and 3 rounds of 4, 12 in all"):

@@ -9,8 +9,8 @@ from vecveil.core.arrays import Matrix
 from vecveil.core.errors import InvalidInputError
 from vecveil.shapes import ContrastPairs, Evidence, FittedShape, LabeledEmbeddings
 from vecveil.shapes.canonical import Canonical, WordDirections, find_word_directions
-from vecveil.shapes.concept_free_reference import ConceptFreeReference
 from vecveil.shapes.leace import leace_kernel
+from vecveil.shapes.search_quality import ConceptFreeReference
 
 DIMENSIONS, WORDS, ROWS = 10, 5, 400
 TINY = 1e-12

@@ -142,7 +142,7 @@ def test_single_precision_vectors_give_the_same_directions_whatever_the_seed() -
 def test_more_words_than_can_be_left_out_are_refused_with_their_number() -> None:
     many = tuple((f"word{row % 8}",) for row in range(len(_CORPUS.words)))
     with pytest.raises(
-        InvalidInputError, match=r"removes 7 directions of 12 .*'words', of which at most 6 .*canonical"
+        InvalidInputError, match=r"of 12 directions at most 6 .* got the 7 of target 'words'.*canonical"
     ):
         _fit(LabeledEmbeddings(vectors=_CORPUS.vectors, words=many), target="words")
 

@@ -54,8 +54,16 @@ def test_articles_and_possessives_go_with_a_word_since_they_tell_of_it() -> None
     assert _rewrite(law, "a lupus attack", [0.3])[0] == "an asthma attack"
 
 
-def test_a_closing_quote_is_no_possessive() -> None:
-    assert _rewrite(Placeholder(), "It says 'lupus' here.")[0] == "It says 'a condition' here."
+@pytest.mark.parametrize(
+    "text",
+    ["It says '{}' here.", "'Ill with {}' was the answer.", "'{}' toll', he said.", "The {}' toll", "‘{}’s toll’"],
+)
+def test_an_apostrophe_tells_nothing_of_the_word_before_it(text: str) -> None:
+    """Whether it ends a quotation or a name shows in the last letter of the name: it goes either way."""
+    forms = [text.format(word) for word in ("lupus", "gout", "asthma")]
+    for law in (Remove(), Placeholder()):
+        assert len({_rewrite(law, form)[0] for form in (*forms, text.replace("}'", "}'s").format("gout"))}) == 1
+    assert _rewrite(Placeholder(), "It says 'lupus' here.")[0] == "It says a condition here."
 
 
 def test_where_nothing_is_left_a_mark_stands() -> None:

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from vecveil.accounting.profile.curve import ReleaseProfile
 from vecveil.accounting.profile.laws import LineLaw, SpheroidalLaw
-from vecveil.accounting.profile.release import ReleaseProfile
 from vecveil.core.arrays import Vector
 from vecveil.core.checks import at_least, not_negative, positive
 from vecveil.core.errors import InvalidInputError

@@ -50,17 +50,14 @@ class LossLaw(Protocol):
     @property
     def worst_case(self) -> float:
         """Largest loss, in nats."""
-        ...
 
     @property
     def landmarks(self) -> Vector:
         """Shortfalls in ascending order, from 0 to twice the worst case; the law is smooth between neighbors."""
-        ...
 
     @property
     def bulk(self) -> tuple[float, float]:
         """Two shortfalls with all but about e^-72 of the probability between them."""
-        ...
 
     def points(self, borders: Vector, *, order: int = ORDER) -> LossPoints:
         """Return points between the first and the last of `borders`.
@@ -70,7 +67,6 @@ class LossLaw(Protocol):
                 kinks at a border.
             order: Number of points between two borders.
         """
-        ...
 
 
 def borders_between(law: LossLaw, low: float, high: float, further: Vector = NOWHERE) -> Vector:

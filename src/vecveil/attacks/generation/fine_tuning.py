@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from vecveil.attacks.attack import Embed, Sample, TrainedAttack
+from vecveil.attacks.attack import Embed, TrainedAttack, TrainingRun
 from vecveil.attacks.checkpoint import Checkpoint
 from vecveil.attacks.generation.generative import PRIOR_RATE, SCRATCH_RATE, GenerativeAttack, NetworkTraining
 from vecveil.attacks.generation.prior import Prior, load_prior
 from vecveil.attacks.training import Schedule, seed_torch
 from vecveil.core.digests import array_digest, json_digest, text_digest
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import Progress
 
 FEWEST_TEXTS = 20
 """Texts below which there is too little to learn a language from."""
@@ -23,36 +20,23 @@ FEWEST_TEXTS = 20
 WARMUP = 50
 
 
-def fine_tune(
-    attack: GenerativeAttack,
-    sample: Sample,
-    held_out: Sample,
-    rng: np.random.Generator,
-    *,
-    embed: Embed | None = None,
-    folder: Path | None,
-    progress: Progress,
-) -> TrainedAttack:
+def fine_tune(attack: GenerativeAttack, run: TrainingRun, *, embed: Embed | None = None) -> TrainedAttack:
     """Return `attack`, trained on protected vectors from its prior, from pretrained weights or from scratch."""
-    for part, kind, fewest in ((sample, "training", FEWEST_TEXTS), (held_out, "held-out", 1)):
+    for part, kind, fewest in ((run.sample, "training", FEWEST_TEXTS), (run.held_out, "held-out", 1)):
         if len(part) < fewest:
             raise InvalidInputError(f"{attack.name} needs at least {fewest} {kind} texts, got {len(part)}")
     prior = None
     if attack.prior:
         prior = load_prior(Path(attack.prior).expanduser())
-        prior.require(attack.name, attack.embedder, sample.vectors.shape[1])
+        prior.require(attack.name, attack.embedder, run.sample.vectors.shape[1])
         attack = replace(attack, **prior.settings)
-    with seed_torch(rng, library="transformers"):
+    with seed_torch(run.rng, library="transformers"):
         training = FineTuning(
             attack=attack,
-            sample=sample,
-            held_out=held_out,
-            tokenizer=attack.build_tokenizer(sample.texts) if prior is None else prior.load_tokenizer(),
+            run=run,
+            tokenizer=attack.build_tokenizer(run.sample.texts) if prior is None else prior.load_tokenizer(),
             embed=embed,
-            rng=rng,
-            progress=progress,
             prior=prior,
-            folder=folder,
         )
         return attack.train_networks(training)
 
@@ -62,7 +46,6 @@ class FineTuning(NetworkTraining):
     """A training on protected vectors, from a prior where there is one, with checkpoints where there is a folder."""
 
     prior: Prior | None
-    folder: Path | None
 
     def initialize(self, network: Any, name: str, *, derived: bool) -> None:
         """Load the prior's weights."""
@@ -73,7 +56,6 @@ class FineTuning(NetworkTraining):
 
     def options(self, name: str, *, share: float, derived: bool) -> dict[str, Any]:
         """Return the attack's own options; time is not limited."""
-        del share
         attack, scratch = self.attack, self.prior is None and self.attack.is_small(name)
         suited = SCRATCH_RATE if scratch else attack.paper_rate if self.prior is None else PRIOR_RATE
         return {
@@ -90,12 +72,12 @@ class FineTuning(NetworkTraining):
         }
 
     def _checkpoint(self, name: str) -> Checkpoint | None:
-        if self.folder is None:
+        if self.run.folder is None:
             return None
         known = {
             "settings": self.attack.settings(),
-            "vectors": array_digest(self.sample.vectors),
-            "texts": [text_digest(text).hex() for text in self.sample.texts],
+            "vectors": array_digest(self.run.sample.vectors),
+            "texts": [text_digest(text).hex() for text in self.run.sample.texts],
             "start": {} if self.prior is None else dict(self.prior.training),
         }
-        return Checkpoint(folder=self.folder / name, key=json_digest(known))
+        return Checkpoint(folder=self.run.folder / name, key=json_digest(known))

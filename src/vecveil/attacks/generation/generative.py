@@ -8,14 +8,11 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from vecveil.attacks.attack import Embed, Sample, TrainedAttack
+from vecveil.attacks.attack import Attack, Embed, Sample, TrainedAttack, TrainingRun
 from vecveil.attacks.generation.tokenizer import TextTokenizer
 from vecveil.attacks.training import to_tensor, train
 from vecveil.core.checks import at_least, not_negative, positive
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import Progress
 from vecveil.embedders import Fingerprint
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ SCRATCH_RATE, PRIOR_RATE = 1e-3, 5e-4
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerativeAttack(ABC):
+class GenerativeAttack(Attack, ABC):
     """The settings of an attack that writes texts.
 
     Attributes:
@@ -59,7 +56,6 @@ class GenerativeAttack(ABC):
     paper_rate: ClassVar[float]
     sizes: ClassVar[tuple[str, ...]] = ("width", "layers", "heads", "vocabulary", "max_tokens")
     prior_options: ClassVar[tuple[str, ...]] = ("batch_size", "learning_rate", "noise")
-    releases: ClassVar[int] = 1
 
     prior: str = ""
     learning_rate: float | None = None
@@ -112,31 +108,25 @@ class NetworkTraining(ABC):
 
     Attributes:
         attack: The settings.
-        sample: Texts to learn, with their vectors.
-        held_out: More of the same, to stop by.
+        run: Texts to learn, with their vectors.
         tokenizer: Cuts the texts into pieces.
         embed: Access to the model; None where the attack does without.
-        rng: Source of batches.
-        progress: Reports how far it is.
     """
 
     attack: GenerativeAttack
-    sample: Sample
-    held_out: Sample
+    run: TrainingRun
     tokenizer: TextTokenizer
     embed: Embed | None
-    rng: np.random.Generator
-    progress: Progress
 
     @cached_property
     def vectors(self) -> torch.Tensor:
         """The vectors to learn."""
-        return to_tensor(self.sample.vectors)
+        return to_tensor(self.run.sample.vectors)
 
     @cached_property
     def held_vectors(self) -> torch.Tensor:
         """The vectors to stop by."""
-        return to_tensor(self.held_out.vectors)
+        return to_tensor(self.run.held_out.vectors)
 
     def fit(
         self, network: Any, name: str, guesses: tuple[Guesses, Guesses] | None = None, *, share: float = 1.0
@@ -154,22 +144,22 @@ class NetworkTraining(ABC):
         from vecveil.attacks.generation.training_set import bucket_batches, set_dropout
 
         attack, (first, second) = self.attack, guesses or (None, None)
-        training_set = self._build_set(self.sample, self.vectors, first, noise=attack.noise, warn=guesses is None)
-        held_out = self._build_set(self.held_out, self.held_vectors, second)
+        training_set = self._build_set(self.run.sample, self.vectors, first, noise=attack.noise, warn=guesses is None)
+        held_out = self._build_set(self.run.held_out, self.held_vectors, second)
         self.initialize(network, name, derived=guesses is not None)
         set_dropout(network, attack.dropout)
         train(
             network,
-            batches=bucket_batches(training_set.texts.lengths, attack.batch_size, self.rng),
+            batches=bucket_batches(training_set.texts.lengths, attack.batch_size, self.run.rng),
             loss=lambda rows: training_set.loss(network, rows),
             score=lambda: -held_out.mean_loss(network),
-            progress=self.progress,
+            progress=self.run.progress,
             **self.options(name, share=share, derived=guesses is not None),
         )
         return TrainedGenerator(
             model=network,
             tokenizer=self.tokenizer,
-            vocabulary=self.sample.vocabulary,
+            vocabulary=self.run.sample.vocabulary,
             max_tokens=attack.max_tokens,
             beams=attack.beams,
         )
@@ -184,8 +174,9 @@ class NetworkTraining(ABC):
 
     def guess_texts(self, inverter: TrainedGenerator, *, most: int) -> tuple[list[str], list[str]]:
         """Return guesses at the texts to learn, in a prior at the first `most` of them, and at those to stop by."""
-        del most
-        return inverter.guess_texts(self.vectors, self.progress), inverter.guess_texts(self.held_vectors, self.progress)
+        return inverter.guess_texts(self.vectors, self.run.progress), inverter.guess_texts(
+            self.held_vectors, self.run.progress
+        )
 
     def _build_set(
         self, sample: Sample, vectors: torch.Tensor, guesses: Guesses | None, *, noise: float = 0.0, warn: bool = False

@@ -55,7 +55,6 @@ class TrainedGenerator:
 
     def confidence(self, sample: Sample, *, progress: Progress = silent) -> tuple[Vector, ...]:
         """Return the probability of each true token where it first stands, given the text before it."""
-        del progress
         return self.score_tokens(vector_condition(to_tensor(sample.vectors)), sample)
 
     def write_texts(self, condition: Condition, rows: int, *, kept: int = 1, progress: Progress = silent) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecveil.attacks.attack import Embed, Sample
+from vecveil.attacks.attack import Embed, Sample, TrainingRun
 from vecveil.attacks.checkpoint import Checkpoint, TrainingState
 from vecveil.attacks.generation.generative import PRIOR_RATE, SCRATCH_RATE, GenerativeAttack, NetworkTraining
 from vecveil.attacks.generation.prior import MANIFEST, Prior, load_prior
@@ -85,21 +85,18 @@ def train_prior(
         return prior
     vectors = _embed_texts(embedder, texts, progress)
     held = min(MOST_HELD_OUT, len(texts) // 10)
-    parts = [
+    sample, held_out = (
         Sample(vectors=vectors[part], texts=tuple(texts[part]), tokens=((),) * len(texts[part]))
         for part in (slice(held, None), slice(held))
-    ]
+    )
     rng = np.random.default_rng(seed)
     with seed_torch(rng, library="transformers"):
         training = PriorTraining(
             # A prior has too many sentences to learn them by heart.
             attack=replace(attack, dropout=0.0),
-            sample=parts[0],
-            held_out=parts[1],
+            run=TrainingRun(sample, held_out, rng, progress=progress),
             tokenizer=prior.load_tokenizer(),
             embed=embedder.embed,
-            rng=rng,
-            progress=progress,
             prior=prior,
             on_round=on_round,
         )
@@ -171,11 +168,11 @@ class PriorTraining(NetworkTraining):
             texts = json.loads(path.read_text(encoding="utf-8"))
         else:
             parts = self.held_vectors, self.vectors[:most]
-            texts = [text for vectors in parts for text in inverter.guess_texts(vectors, self.progress)]
+            texts = [text for vectors in parts for text in inverter.guess_texts(vectors, self.run.progress)]
             create_folder(path.parent)
             with atomic_file(path) as draft:
                 draft.write_text(json.dumps(texts), encoding="utf-8")
-        held = len(self.held_out)
+        held = len(self.run.held_out)
         return texts[held:], texts[:held]
 
     def _record(self, name: str, state: TrainingState) -> None:

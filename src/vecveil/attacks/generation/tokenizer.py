@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vecveil.concepts import words
 from vecveil.concepts.folding import fold, without_lone_surrogates
 from vecveil.core.checks import at_least
-from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
+from vecveil.core.errors import ArtifactError, InvalidInputError, needs_extra
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -142,8 +142,6 @@ def load_pretrained_tokenizer(name: str, **source: Any) -> TextTokenizer:
 
 
 def _import_tokenizers() -> Any:
-    try:
+    with needs_extra("tokenizers", "models"):
         import tokenizers
-    except ImportError:
-        raise MissingExtraError("tokenizers", "models") from None
     return tokenizers

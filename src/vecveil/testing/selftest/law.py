@@ -15,8 +15,8 @@ import numpy as np
 
 from vecveil.core.arrays import Matrix, Vector
 from vecveil.testing.samplers import elliptical_pvalues, purkayastha_pvalues
-from vecveil.testing.selftest.finding import Finding
 from vecveil.testing.selftest.pairs import Pair, Releases
+from vecveil.testing.selftest.result import Finding
 from vecveil.testing.selftest.subjects import Subject
 
 NUMBERS = 1 << 21

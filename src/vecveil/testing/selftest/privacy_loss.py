@@ -10,16 +10,64 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.core.arrays import Matrix
+from vecveil.core.arrays import Matrix, Vector
 from vecveil.core.checks import not_negative
 from vecveil.mechanisms import Mechanism
-from vecveil.testing.selftest.binomials import at_least, at_most, excess, excess_pvalue
-from vecveil.testing.selftest.finding import Finding
 from vecveil.testing.selftest.pairs import Pair, Releases
+from vecveil.testing.selftest.result import Finding
+
+Counts = NDArray[np.integer[Any]] | int
+
+SMALLEST_LEVEL = 1e-300
+"""No p-value below this is told from any other."""
+
+
+def at_least(hits: Counts, trials: int, level: float) -> Vector:
+    """Return a bound that lies above the chance of a hit with probability `level` at most."""
+    from scipy.special import betaincinv
+
+    some = np.maximum(hits, 1)
+    return np.where(np.asarray(hits) > 0, betaincinv(some, trials - some + 1, level), 0.0)
+
+
+def at_most(hits: Counts, trials: int, level: float) -> Vector:
+    """Return a bound that lies below the chance of a hit with probability `level` at most."""
+    # A hit of the one is a miss of the other, which keeps the digits of a small level.
+    return 1 - at_least(trials - np.asarray(hits), trials, level)
+
+
+def excess(hits: Counts, others: Counts, trials: int, *, factor: float, level: float) -> Vector:
+    """Return a bound that lies above p - factor * q with probability `level` at most.
+
+    Args:
+        hits: How often the event came in `trials` trials of chance p.
+        others: How often in as many trials of chance q.
+        trials: The number of trials of each.
+        factor: What q is multiplied by.
+        level: Chance that the bound is wrong, half of it for p and half for q.
+    """
+    return at_least(hits, trials, level / 2) - factor * at_most(others, trials, level / 2)
+
+
+def excess_pvalue(hits: int, others: int, trials: int, *, factor: float, allowed: float) -> float:
+    """Return the smallest level at which the counts prove that p - factor * q is above `allowed`; 1 if none does."""
+
+    def proven(log_level: float) -> bool:
+        return bool(excess(hits, others, trials, factor=factor, level=math.exp(log_level)) > allowed)
+
+    low, high = math.log(SMALLEST_LEVEL), 0.0
+    if not proven(high):
+        return 1.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (low, middle) if proven(middle) else (middle, high)
+    return math.exp(high)
+
 
 EPSILONS = (0.0, 1.0, 2.0)
 """Nats at which the delta of an approximate guarantee is bounded."""
@@ -60,6 +108,10 @@ class Loss(Finding):
         low, high = at_least(self.hits, self.trials, level / 2), at_most(self.others, self.trials, level / 2)
         return max(0.0, math.log(low / high)) if low > 0 else 0.0
 
+    def as_dict(self, level: float) -> dict[str, Any]:
+        """Return everything as plain data, with the verdict and the bound at that level."""
+        return {**super().as_dict(level), "at_least": self.bound(level)}
+
 
 def losses(subject: str, mechanism: Mechanism, pair: Pair, ours: Releases, theirs: Releases) -> Iterator[Loss]:
     """Yield the loss and the deltas of a pair, seen from its first input and from its second."""
@@ -99,7 +151,7 @@ def _one_way(
     seen, seen_other = counting.statistics(), counting_other.statistics()
     trials = seen.shape[1]
     for limit in limits:
-        statistic, threshold = events.largest_ratio() if limit.at is None else events.largest_excess(limit.factor)
+        statistic, threshold = events.choose(None if limit.at is None else limit.factor)
         hits, others = (int((values[statistic] > threshold).sum()) for values in (seen, seen_other))
         yield Loss(
             subject=subject,
@@ -142,15 +194,9 @@ class Events:
             high=at_most(_above(theirs, thresholds), theirs.shape[1], CHOICE_LEVEL),
         )
 
-    def largest_ratio(self) -> tuple[int, float]:
-        """Return statistic and threshold of the event with the largest ratio of chances, as far as is known."""
-        return self._best(self.low / self.high)
-
-    def largest_excess(self, factor: float) -> tuple[int, float]:
-        """Return those of the event with the largest p - factor * q."""
-        return self._best(self.low - factor * self.high)
-
-    def _best(self, scores: Matrix) -> tuple[int, float]:
+    def choose(self, factor: float | None) -> tuple[int, float]:
+        """Return statistic and threshold of the event with the largest p - factor * q, or p/q where that is None."""
+        scores = self.low / self.high if factor is None else self.low - factor * self.high
         statistic, place = np.unravel_index(int(np.argmax(scores)), scores.shape)
         return int(statistic), float(self.thresholds[statistic, place])
 

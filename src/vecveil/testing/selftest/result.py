@@ -1,13 +1,68 @@
-"""The result of a self-test, with its verdict."""
+"""Findings of a self-test as p-values, and its result with the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self, TypeVar
 
-from vecveil.testing.selftest.finding import Finding
-from vecveil.testing.selftest.privacy_loss import Loss
+T = TypeVar("T")
+
+BREAKDOWN = "works at all"
+"""The check that fails where there is an error in place of a p-value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One p-value.
+
+    Attributes:
+        subject: What was tested.
+        check: What was looked at.
+        pvalue: At most this likely, if all is right, is what was seen or anything worse. A check without chance has 0
+            or 1, and one that comes to no number has 0.
+        detail: What a reader of a failure needs to know.
+    """
+
+    subject: str
+    check: str
+    pvalue: float
+    detail: str = ""
+
+    def __post_init__(self) -> None:
+        # NaN is below no level, and would pass.
+        if math.isnan(self.pvalue):
+            object.__setattr__(self, "pvalue", 0.0)
+
+    @classmethod
+    def without_chance(cls, subject: str, check: str, right: bool) -> Self:
+        """Return what a check says that is right or wrong for sure."""
+        return cls(subject=subject, check=check, pvalue=float(right))
+
+    def as_dict(self, level: float) -> dict[str, Any]:
+        """Return everything as plain data, with the verdict at that level."""
+        return {**asdict(self), "passed": self.pvalue > level}
+
+
+def catch_error(subject: str, items: Iterable[T]) -> tuple[list[T], list[Finding]]:
+    """Return the items, and an error on the way to the next as a finding about `subject`.
+
+    One broken mechanism must not end the test of the others.
+    """
+    found: list[T] = []
+    try:
+        found.extend(items)
+    except Exception as error:  # noqa: BLE001
+        detail = f"{type(error).__name__}: {error}"
+        return found, [Finding(subject=subject, check=BREAKDOWN, pvalue=0.0, detail=detail)]
+    return found, []
+
+
+def collect(subject: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings; an error on the way is the last of them."""
+    found, errors = catch_error(subject, findings)
+    return found + errors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +152,9 @@ class SelfTestResult:
             "versions": dict(self.versions),
             "false_alarms": self.false_alarms,
             "level": self.level,
-            "findings": [self._finding(finding) for finding in self.findings],
+            "findings": [finding.as_dict(self.level) for finding in self.findings],
             "canaries": [asdict(canary) for canary in self.canaries],
         }
-
-    def _finding(self, finding: Finding) -> dict[str, Any]:
-        bound = {"at_least": finding.bound(self.level)} if isinstance(finding, Loss) else {}
-        return {**asdict(finding), **bound, "passed": finding.pvalue > self.level}
 
 
 def level_of(false_alarms: float, checks: int) -> float:

@@ -7,22 +7,30 @@ import platform
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from importlib.metadata import version
 from typing import TypeAlias
 
 import numpy as np
 
 from vecveil.core.checks import at_least, one_of
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.core.progress import Progress, silent
 from vecveil.mechanisms import MECHANISMS
 from vecveil.shapes import NoiseShape
 from vecveil.testing.selftest.canaries.canary import Canary, canaries
-from vecveil.testing.selftest.finding import BREAKDOWN, CaughtErrors, Finding, collect
 from vecveil.testing.selftest.law import FEWEST_ROWS, density_findings, law_findings, stated_loss
 from vecveil.testing.selftest.pairs import NEAR_LOSS, observe, pairs_of
 from vecveil.testing.selftest.privacy_loss import losses
-from vecveil.testing.selftest.result import CanaryOutcome, SelfTestResult, level_of
+from vecveil.testing.selftest.result import (
+    BREAKDOWN,
+    CanaryOutcome,
+    Finding,
+    SelfTestResult,
+    catch_error,
+    collect,
+    level_of,
+)
 from vecveil.testing.selftest.streams import release_findings, stream_findings
 from vecveil.testing.selftest.subjects import DIMENSIONS, MORE_DIMENSIONS, Subject, subject_of, subjects_of
 
@@ -69,7 +77,8 @@ class SelfTest:
 
         It starts worker processes: in a script, call it under `if __name__ == "__main__":`.
         """
-        _require_scipy()
+        with needs_extra("scipy", "audit"):
+            import_module("scipy")
         source = _make_source(self.seed)
         findings = [
             *collect("secure streams", stream_findings()),
@@ -103,9 +112,9 @@ class SelfTest:
         subjects: list[Subject] = []
         errors: list[Finding] = []
         for name in self._names:
-            with CaughtErrors() as caught:
-                subjects.extend(subjects_of(name, dimensions))
-            errors += caught.findings(name)
+            found, failed = catch_error(name, subjects_of(name, dimensions))
+            subjects += found
+            errors += failed
         if "laplace" in self._names:
             keyed = subject_of(
                 MECHANISMS.load("laplace"),
@@ -161,11 +170,3 @@ def _make_source(seed: int | None) -> Source:
 def _versions() -> dict[str, str]:
     system = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
     return system | {package: version(package) for package in PACKAGES}
-
-
-def _require_scipy() -> None:
-    try:
-        import scipy
-    except ImportError:
-        raise MissingExtraError("scipy", "audit") from None
-    del scipy

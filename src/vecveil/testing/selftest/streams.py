@@ -16,7 +16,7 @@ from vecveil.core.key import Key
 from vecveil.core.randomness import CipherRows, FreshRows, KeyedRows
 from vecveil.embedders import Fingerprint
 from vecveil.shapes import NoiseShape
-from vecveil.testing.selftest.finding import Finding
+from vecveil.testing.selftest.result import Finding
 from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.release import CHUNK_NUMBERS, Release

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from support.travel_notes import travel_notes
+from vecveil.attacks import TrainingRun
 from vecveil.attacks.geia import Geia
 from vecveil.attacks.generation.fine_tuning import FineTuning
 from vecveil.attacks.generation.generative import PRIOR_RATE, SCRATCH_RATE
 from vecveil.attacks.generation.prior import Prior
 from vecveil.attacks.generation.tokenizer import train_tokenizer
 from vecveil.core.errors import InvalidInputError
-from vecveil.core.progress import silent
 from vecveil.embedders import Fingerprint
 
 SAMPLE, HELD_OUT, _ = travel_notes()
@@ -32,14 +32,10 @@ PRIOR = Prior(
 def _training(attack: Geia, *, prior: Prior | None = None, folder: Path | None = None, rows: int = 80) -> FineTuning:
     return FineTuning(
         attack=attack,
-        sample=SAMPLE.rows(range(rows)),
-        held_out=HELD_OUT,
+        run=TrainingRun(SAMPLE.rows(range(rows)), HELD_OUT, np.random.default_rng(0), folder),
         tokenizer=train_tokenizer(SAMPLE.texts, vocabulary=400),
         embed=None,
-        rng=np.random.default_rng(0),
-        progress=silent,
         prior=prior,
-        folder=folder,
     )
 
 
@@ -84,6 +80,6 @@ def test_the_key_of_a_checkpoint_tells_trainings_apart(tmp_path: Path) -> None:
 
 def test_too_few_texts_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="geia needs at least 20 training texts, got 5"):
-        Geia().train(SAMPLE.rows(range(5)), HELD_OUT, np.random.default_rng(0))
+        Geia().train(TrainingRun(SAMPLE.rows(range(5)), HELD_OUT, np.random.default_rng(0)))
     with pytest.raises(InvalidInputError, match="geia needs at least 1 held-out texts, got 0"):
-        Geia().train(SAMPLE, HELD_OUT.rows([]), np.random.default_rng(0))
+        Geia().train(TrainingRun(SAMPLE, HELD_OUT.rows([]), np.random.default_rng(0)))

@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 
 from support.embedders import WordEmbedder
 from support.travel_notes import leakage, travel_notes
+from vecveil.attacks import TrainingRun
 from vecveil.attacks.geia import Geia
 from vecveil.attacks.generation.generative import GenerativeAttack
 from vecveil.attacks.generation.prior import load_prior
@@ -65,7 +66,9 @@ def test_an_attack_with_a_prior_reads_at_once_what_another_has_to_learn(folder: 
     sample, held_out, test = travel_notes()
     few = sample.rows(range(20))
     begun, fresh = (
-        replace(GEIA, prior=prior, epochs=1, learning_rate=1e-3).train(few, held_out, np.random.default_rng(0))
+        replace(GEIA, prior=prior, epochs=1, learning_rate=1e-3).train(
+            TrainingRun(few, held_out, np.random.default_rng(0))
+        )
         for prior in (str(folder), "")
     )
     assert leakage(begun.recover(test.vectors), test) > 0.6
@@ -84,7 +87,7 @@ def test_a_prior_says_what_it_is(folder: Path) -> None:
 
 def test_the_sizes_and_the_tokenizer_are_those_of_the_prior(folder: Path) -> None:
     sample, held_out, _ = travel_notes()
-    trained = Geia(prior=str(folder), epochs=1).train(sample, held_out, np.random.default_rng(0))
+    trained = Geia(prior=str(folder), epochs=1).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
     assert trained.model.decoder.config.n_embd == 32
     assert trained.tokenizer.size == load_prior(folder).load_tokenizer().size
 
@@ -93,23 +96,23 @@ def test_a_prior_of_another_embedder_is_refused(folder: Path) -> None:
     sample, held_out, _ = travel_notes()
     other = WordEmbedder(revision="2").fingerprint
     with pytest.raises(EmbedderMismatchError, match="reads vectors of 'words'"):
-        Geia(prior=str(folder), embedder=other).train(sample, held_out, np.random.default_rng(0))
+        Geia(prior=str(folder), embedder=other).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
     wider = replace(sample, vectors=np.ones((len(sample), 9)))
     with pytest.raises(EmbedderMismatchError, match="not vectors of 9 dimensions"):
-        Geia(prior=str(folder)).train(wider, held_out, np.random.default_rng(0))
+        Geia(prior=str(folder)).train(TrainingRun(wider, held_out, np.random.default_rng(0)))
 
 
 def test_a_prior_of_another_attack_is_refused(folder: Path) -> None:
     sample, held_out, _ = travel_notes()
     with pytest.raises(InvalidInputError, match="is a prior of the attack 'geia', not of 'vec2text'"):
-        Vec2Text(prior=str(folder), steps=0).train(sample, held_out, np.random.default_rng(0))
+        Vec2Text(prior=str(folder), steps=0).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
 
 
 def test_noisy_vectors_are_brought_back_to_what_the_prior_knows(folder: Path) -> None:
     sample, held_out, _ = travel_notes()
     noisy = replace(sample, vectors=sample.vectors + 5 * np.random.default_rng(0).standard_normal(sample.vectors.shape))
     known = load_file(folder / "decoder.safetensors")["standardize.spread"]
-    trained = Geia(prior=str(folder), epochs=1).train(noisy, held_out, np.random.default_rng(0))
+    trained = Geia(prior=str(folder), epochs=1).train(TrainingRun(noisy, held_out, np.random.default_rng(0)))
     assert (trained.model.standardize.spread > 20 * known).all()
 
 
@@ -135,7 +138,7 @@ def test_an_unfinished_prior_can_be_used(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train_prior(GEIA, public_notes(), EMBEDDER, tmp_path / "prior", progress=stopping_at("decoder", 4))
     attack = Geia(prior=str(tmp_path / "prior"), epochs=1)
-    recovery = attack.train(sample, held_out, np.random.default_rng(0)).recover(test.vectors)
+    recovery = attack.train(TrainingRun(sample, held_out, np.random.default_rng(0))).recover(test.vectors)
     assert len(recovery.words) == len(test)
 
 
@@ -175,7 +178,7 @@ def test_a_prior_without_its_weights_is_named(folder: Path, tmp_path: Path) -> N
     (tmp_path / "tokenizer.json").write_bytes((folder / "tokenizer.json").read_bytes())
     sample, held_out, _ = travel_notes()
     with pytest.raises(ArtifactError, match="holds no decoder yet"):
-        Geia(prior=str(tmp_path)).train(sample, held_out, np.random.default_rng(0))
+        Geia(prior=str(tmp_path)).train(TrainingRun(sample, held_out, np.random.default_rng(0)))
     (tmp_path / "decoder.safetensors").write_bytes(b"nonsense")
     with pytest.raises(ArtifactError, match="can't be read as weights"):
-        Geia(prior=str(tmp_path)).train(sample, held_out, np.random.default_rng(0))
+        Geia(prior=str(tmp_path)).train(TrainingRun(sample, held_out, np.random.default_rng(0)))

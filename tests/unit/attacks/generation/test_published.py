@@ -10,6 +10,7 @@ import torch
 
 from support.embedders import DIMENSIONS, WordEmbedder
 from support.travel_notes import travel_notes
+from vecveil.attacks import TrainingRun
 from vecveil.attacks.generation.corrector import Corrector
 from vecveil.attacks.generation.inverter import Inverter, build_t5
 from vecveil.attacks.generation.published import load_corrector, load_inverter, load_inverter_tokenizer
@@ -83,7 +84,7 @@ def test_published_networks_are_fine_tuned(published: tuple[Inverter, Corrector]
         steps=1,
         embed=WordEmbedder().embed,
     )
-    recovery = attack.train(sample, held_out, np.random.default_rng(0)).recover(test.vectors[:3])
+    recovery = attack.train(TrainingRun(sample, held_out, np.random.default_rng(0))).recover(test.vectors[:3])
     assert recovery.texts is not None
     assert len(recovery.texts) == 3
 

@@ -9,8 +9,7 @@ from vecveil.mechanisms import Mechanism
 from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.purkayastha import PurkayasthaMechanism
 from vecveil.shapes import NoiseShape
-from vecveil.testing.selftest.canaries.additive import NormalNoise, TooLittleNoise
-from vecveil.testing.selftest.canaries.directional import FlatAngle
+from vecveil.testing.selftest.canaries.samplers import flat_angle, normal_noise, too_little_noise
 from vecveil.testing.selftest.law import ALLOWANCE, density_findings, law_findings, stated_loss
 from vecveil.testing.selftest.pairs import Pair, Releases, observe, pairs_of
 from vecveil.testing.selftest.subjects import Law, Subject, subject_of
@@ -49,7 +48,7 @@ def test_a_right_density_foretells_the_other_input(kind: type[Mechanism]) -> Non
 
 
 def test_noise_of_another_law_is_caught() -> None:
-    found = density_findings("tested", *released(NormalNoise, samples=20_000))
+    found = density_findings("tested", *released(normal_noise, samples=20_000))
     assert min(finding.pvalue for finding in found) < 1e-12
 
 
@@ -85,7 +84,7 @@ def test_the_law_of_a_right_mechanism_has_no_small_pvalues(kind: type[Mechanism]
     assert min(finding.pvalue for finding in found) > ALLOWANCE * 1e-5
 
 
-@pytest.mark.parametrize(("kind", "law"), [(TooLittleNoise, "elliptical"), (FlatAngle, "angular")])
+@pytest.mark.parametrize(("kind", "law"), [(too_little_noise, "elliptical"), (flat_angle, "angular")])
 def test_the_law_of_a_broken_mechanism_has(kind: type[Mechanism], law: Law) -> None:
     found = law_findings(known(kind, law), samples=4000, rng=np.random.default_rng(0))
     assert min(finding.pvalue for finding in found) < 1e-12

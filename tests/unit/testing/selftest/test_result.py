@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
-from vecveil.testing.selftest.finding import Finding
+import pytest
+
 from vecveil.testing.selftest.privacy_loss import Loss
-from vecveil.testing.selftest.result import CanaryOutcome, SelfTestResult
+from vecveil.testing.selftest.result import BREAKDOWN, CanaryOutcome, Finding, SelfTestResult, catch_error, collect
 
 RIGHT = Finding(subject="laplace, uniform, n = 2", check="radius", pvalue=0.4)
 WRONG = Finding(subject="mine, uniform, n = 2", check="radius", pvalue=1e-9)
@@ -66,3 +68,37 @@ def test_it_is_plain_data_with_bounds() -> None:
     assert data["findings"][0]["passed"] is True
     assert 0 < data["findings"][1]["at_least"] < 0.8
     assert data["canaries"][0]["caught_by"] == ["radius"]
+
+
+def findings(error: BaseException | None) -> Iterator[Finding]:
+    yield Finding(subject="laplace", check="radius", pvalue=0.5)
+    if error is not None:
+        raise error
+
+
+def test_what_was_found_before_an_error_is_kept_and_the_error_is_a_failure() -> None:
+    found = collect("laplace", findings(ValueError("no such angle")))
+    assert [finding.check for finding in found] == ["radius", BREAKDOWN]
+    assert found[-1].pvalue == 0
+    assert found[-1].detail == "ValueError: no such angle"
+
+
+def test_where_nothing_goes_wrong_nothing_is_added() -> None:
+    assert [finding.check for finding in collect("laplace", findings(None))] == ["radius"]
+    assert catch_error("laplace", [1, 2]) == ([1, 2], [])
+
+
+def test_ctrl_c_is_no_finding() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        collect("laplace", findings(KeyboardInterrupt()))
+
+
+def test_a_check_that_comes_to_no_number_has_failed() -> None:
+    assert Finding(subject="laplace", check="radius", pvalue=float("nan")).pvalue == 0
+
+
+@pytest.mark.parametrize(("right", "pvalue"), [(True, 1.0), (False, 0.0)])
+def test_a_check_without_chance_is_right_or_wrong_for_sure(right: bool, pvalue: float) -> None:
+    assert Finding.without_chance("streams", "cipher", right) == Finding(
+        subject="streams", check="cipher", pvalue=pvalue
+    )

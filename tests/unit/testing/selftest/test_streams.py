@@ -8,13 +8,13 @@ import pytest
 from vecveil.core.errors import VecveilError
 from vecveil.core.randomness import FreshRows, KeyedRows, RandomRows, Words
 from vecveil.testing.selftest import streams
-from vecveil.testing.selftest.canaries.streams import (
+from vecveil.testing.selftest.canaries.canary import (
+    NoCipher,
+    OverlappingRows,
+    SameHalves,
+    ShortKey,
+    StuckRows,
     held_key,
-    no_cipher,
-    overlapping_rows,
-    same_halves,
-    short_key,
-    stuck_rows,
 )
 from vecveil.testing.selftest.streams import (
     WORKERS,
@@ -46,14 +46,14 @@ def test_a_key_that_workers_inherit_is_caught_though_the_cipher_is_right() -> No
 
 
 def test_a_shorter_key_and_no_cipher_are_caught_by_the_key_stream_alone() -> None:
-    assert failures(short_key) == {"AES-256 key stream"}
-    assert failures(no_cipher) == {"AES-256 key stream"}
+    assert failures(ShortKey) == {"AES-256 key stream"}
+    assert failures(NoCipher) == {"AES-256 key stream"}
 
 
 def test_rows_that_share_a_stream_are_caught() -> None:
-    assert failures(stuck_rows) == {"no two blocks alike"}
-    assert failures(overlapping_rows) == {"no two blocks alike"}
-    assert failures(same_halves) == {"AES-256 key stream", "no two blocks alike"}
+    assert failures(StuckRows) == {"no two blocks alike"}
+    assert failures(OverlappingRows) == {"no two blocks alike"}
+    assert failures(SameHalves) == {"AES-256 key stream", "no two blocks alike"}
 
 
 class ElsewhereRows(KeyedRows):

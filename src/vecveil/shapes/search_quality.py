@@ -1,25 +1,24 @@
-"""Quality of a search against reference vectors, without labels."""
+"""Quality of a search against vectors without the concept; no labels needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vecveil.core.arrays import Embeddings, Matrix
+from vecveil.core.arrays import Embeddings, Matrix, spread_rows
 from vecveil.core.errors import InvalidInputError
+from vecveil.shapes.evidence import Evidence
 
 NEIGHBORS = 10
 """Rows that a search returns."""
 
+SEARCHED = 1500
+"""Texts with the concept, and as many without it, in which search is measured at most."""
+
 BLOCK_ROWS = 256
 """Queries that are answered together."""
-
-Similarities = Callable[[slice], NDArray[np.floating[Any]]]
-"""Returns, for some rows as queries, a number for every row: the nearer, the larger. It is overwritten."""
 
 
 class SearchQuality:
@@ -38,8 +37,7 @@ class SearchQuality:
             raise InvalidInputError(
                 f"a search for {neighbors} neighbors needs more rows than that, got {reference.shape[0]}"
             )
-        self._directions = _directions(reference)
-        self._neighbors = neighbors
+        self._directions, self._neighbors = _directions(reference), neighbors
 
     def __call__(self, searched: Embeddings) -> float:
         """Return it for the same rows as they are searched; each is a query, and all others are the documents."""
@@ -47,12 +45,7 @@ class SearchQuality:
             raise InvalidInputError(
                 f"a search needs the same rows on both sides, got {len(self._near)} and {searched.shape[0]}"
             )
-        directions = _directions(searched)
-        return self.by(lambda rows: directions[rows] @ directions.T)
-
-    def by(self, similarities: Similarities) -> float:
-        """Return it for a search that goes by numbers of its own."""
-        reached = self._mean_nearness(similarities)
+        reached = self._mean_nearness(_directions(searched))
         return (reached - self._usual) / (self._best - self._usual) if self._best > self._usual else 1.0
 
     @cached_property
@@ -61,7 +54,7 @@ class SearchQuality:
 
     @cached_property
     def _best(self) -> float:
-        return self._mean_nearness(lambda rows: self._near[rows].copy())
+        return self._mean_nearness(self._directions)
 
     @cached_property
     def _usual(self) -> float:
@@ -69,12 +62,11 @@ class SearchQuality:
         own = float(np.trace(self._near, dtype=np.float64))
         return (float(self._near.sum(dtype=np.float64)) - own) / (rows * (rows - 1))
 
-    def _mean_nearness(self, similarities: Similarities) -> float:
+    def _mean_nearness(self, directions: Embeddings) -> float:
         sums = np.empty(len(self._near))
-
         for start in range(0, len(sums), BLOCK_ROWS):
             rows = slice(start, min(start + BLOCK_ROWS, len(sums)))
-            similar = similarities(rows)
+            similar = directions[rows] @ directions.T
             # No row finds itself.
             similar[np.arange(len(similar)), np.arange(rows.start, rows.stop)] = -np.inf
             found = np.argpartition(similar, -self._neighbors, axis=1)[:, -self._neighbors :]
@@ -82,9 +74,39 @@ class SearchQuality:
         return float(sums.mean()) / self._neighbors
 
 
-def search_quality(reference: Embeddings, searched: Embeddings, *, neighbors: int = NEIGHBORS) -> float:
-    """Return how near, by cosine in `reference`, the rows are that a search in `searched` finds."""
-    return SearchQuality(reference, neighbors=neighbors)(searched)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConceptFreeReference:
+    """Texts with the concept and texts that never had it.
+
+    Attributes:
+        reference: Their vectors without the concept: what a search should go by.
+        vectors: The vectors that they really have.
+    """
+
+    reference: Embeddings = field(repr=False)
+    vectors: Embeddings = field(repr=False)
+
+    @classmethod
+    def from_evidence(cls, evidence: Evidence, *, most: int | None = None) -> ConceptFreeReference:
+        """Return the pairs and the texts without the concept; at most `most` of each, taken evenly."""
+        pairs, corpus = evidence.pairs, evidence.corpus
+        chosen = spread_rows(len(pairs), most)
+        plain = np.array([row for row, words in enumerate(corpus.words) if not words], dtype=np.intp)
+        others = corpus.vectors[plain[spread_rows(plain.size, most)]]
+        without, with_concept = (
+            np.asarray(side[chosen], dtype=np.float64) for side in (pairs.without_concept, pairs.with_concept)
+        )
+        return cls(reference=np.concatenate([without, others]), vectors=np.concatenate([with_concept, others]))
+
+    def covariance(self) -> Matrix:
+        """Return the covariance of what texts have, in rows, with what they have without the concept, in columns."""
+        real, bare = (np.asarray(side, dtype=np.float64) for side in (self.vectors, self.reference))
+        return np.asarray(real.T @ bare / len(real) - np.outer(real.mean(axis=0), bare.mean(axis=0)))
+
+    @cached_property
+    def quality(self) -> SearchQuality:
+        """Measures how good a search is where other vectors stand for these."""
+        return SearchQuality(self.reference)
 
 
 def _directions(vectors: Embeddings) -> Embeddings:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from vecveil.core.errors import InvalidInputError, UnknownNameError
-from vecveil.shapes import SHAPE_LEARNERS, AttackLearner, build_learner
-from vecveil.shapes.registry import DEFAULT_SHAPE
+from vecveil.shapes import DEFAULT_SHAPE, SHAPE_LEARNERS, AttackLearner, build_learner
 
 
 def test_what_is_learned_by_default_is_registered() -> None:
