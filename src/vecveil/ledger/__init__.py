@@ -6,26 +6,28 @@ import os
 import re
 from pathlib import Path
 
-from vecveil.core.errors import InvalidInputError, MissingExtraError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.core.folders import data_folder
-from vecveil.ledger.entries import Charge, LedgerEntry, RunSummary, Totals, new_run
-from vecveil.ledger.ledger import Ledger
+from vecveil.ledger.ledger import Charge, Ledger, LedgerEntry, RunSummary, Totals, new_run
+from vecveil.ledger.session import SqliteSession
 
-__all__ = ["Charge", "Ledger", "LedgerEntry", "RunSummary", "Totals"]
+__all__ = ["POSTGRES", "Charge", "Ledger", "LedgerEntry", "RunSummary", "Totals"]
 __all__ += ["default_ledger", "is_address", "new_run", "open_ledger"]
 
-_POSTGRES_ADDRESS = re.compile(r"postgres(ql)?\s*:|(.*\s)?(host|hostaddr|password|dbname)\s*=", re.IGNORECASE)
+POSTGRES = ("postgresql://", "postgres://")
+
+_ADDRESS = re.compile(r".*://|postgres(ql)?\s*:|(.*\s)?(host|hostaddr|password|dbname)\s*=", re.IGNORECASE | re.DOTALL)
 """A URL, perhaps mistyped, or PostgreSQL's other way to name a database: host=… password=…"""
 
 
-def default_ledger() -> str:
-    """Return where the ledger is unless another is named: $VECVEIL_LEDGER, or a file in the user's data folder."""
-    return os.environ.get("VECVEIL_LEDGER") or str(data_folder() / "ledger.sqlite")
+def default_ledger(otherwise: str | None = None) -> str:
+    """Return where $VECVEIL_LEDGER says that the ledger is, or else `otherwise`: a file in the user's data folder."""
+    return os.environ.get("VECVEIL_LEDGER") or otherwise or str(data_folder() / "ledger.sqlite")
 
 
 def is_address(where: str) -> bool:
     """Return whether a ledger is named by an address, which may hold a password, and not by a path."""
-    return "://" in where or _POSTGRES_ADDRESS.match(where) is not None
+    return _ADDRESS.match(where) is not None
 
 
 def open_ledger(where: str | Path, *, create: bool = True) -> Ledger:
@@ -34,19 +36,12 @@ def open_ledger(where: str | Path, *, create: bool = True) -> Ledger:
     Without `create`, a ledger that is not there is an InvalidInputError. One that can't be used, is damaged, has a
     newer format or is something else is an ArtifactError.
     """
-    address = where.strip() if isinstance(where, str) else str(where)
-    scheme = re.match(r"([\w+.-]+)://", address)
-    if scheme and scheme[1] in {"postgresql", "postgres"}:
-        try:
+    address = str(where).strip() if isinstance(where, str) else str(where)
+    if address.startswith(POSTGRES):
+        with needs_extra("psycopg", "postgres"):
             from vecveil.ledger.postgres import PostgresSession
-        except ImportError:
-            raise MissingExtraError("psycopg", "postgres") from None
         return Ledger(PostgresSession(address), create=create)
-    # An address may hold a password. As a path it would be a second ledger, with the password in its name.
-    if scheme:
-        raise InvalidInputError(f"a ledger is a path or a postgresql:// URL, got one that starts with {scheme[0]!r}")
-    if _POSTGRES_ADDRESS.match(address):
-        raise InvalidInputError("name a ledger in PostgreSQL by a URL that starts with postgresql:// (it is not shown)")
-    from vecveil.ledger.sqlite import SqliteSession
-
+    if is_address(address):
+        # As a path it would be a second ledger, with the password in its name.
+        raise InvalidInputError("a ledger is a path or a postgresql:// URL, and this is neither (it is not shown)")
     return Ledger(SqliteSession(str(Path(address).expanduser()), create=create), create=create)

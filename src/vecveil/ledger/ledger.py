@@ -1,35 +1,120 @@
-"""The ledger, in either database."""
+"""The ledger in either database, its charges, entries and sums."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
+import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
-from vecveil.core.checks import at_least, not_negative, one_of
+from vecveil.core.checks import at_least, not_negative, one_of, positive
 from vecveil.core.errors import BudgetExceededError, InvalidInputError
 from vecveil.core.progress import Progress, silent
-from vecveil.ledger.entries import RENAMED, UNIT, WORD_UNIT, Charge, LedgerEntry, RunSummary, Totals
 from vecveil.ledger.session import SQL, Session
 
+UNIT = "nats per unit of Euclidean distance"
+"""The unit of every cost and limit: epsilons of different veils are in different distances, and don't add up."""
+
+WORD_UNIT = "nats, over all private words of a record"
+
+RENAMED = ("warn", "refuse")
+"""What may become of a vector that is released again as another record."""
+
 DIGEST_BYTES, PAGE_ROWS = 16, 10_000
-START = bytes(32)
-"""Head of the chain before the first release."""
+Digests = Sequence[bytes]
+START = bytes(32)  # Head of the chain before the first release.
 
 TOLERANCE = 1 + 1e-9
 """Sums may exceed the limit by this factor: ten releases at 0.1 fit under a limit of 1, though they sum to more."""
 
 LOSSES = {by: SQL["losses"].format(by=by, times="1", recorded="runs.cost") for by in ("record", "vector")}
 WORD_LOSSES = SQL["losses"].format(by="record", times="words", recorded="runs.word_epsilon * releases.words")
+
+
+def new_run() -> str:
+    """Return a random name for a run."""
+    return secrets.token_hex(16)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """The cost of one run to each record that it releases.
+
+    Attributes:
+        run: Name of the run, 32 hexadecimal characters; a run that is resumed keeps it.
+        kind: "release" for vectors; "shape" for a veil that was learned on private texts.
+        veil: Digest of the veil.
+        mechanism: Name of the mechanism.
+        epsilon: Privacy loss per unit of `distance`; of a shape, for one text, where any of it is bounded, else None.
+        distance: Short name of the distance; of a shape, what of it is bounded.
+        cost: Worst-case loss in nats per unit of Euclidean distance, which adds up over veils; None for a shape.
+        noise: "fresh", "keyed" or "seeded"; "none" where there is none, as for a shape.
+        word_epsilon: Loss of each private word that was replaced before the model read it, in nats; None where words
+            stay, so that nothing is promised of them but through the vector.
+    """
+
+    run: str
+    kind: str
+    veil: str
+    mechanism: str
+    epsilon: float | None
+    distance: str | None
+    cost: float | None
+    noise: str
+    word_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9a-f]{32}", self.run):
+            raise InvalidInputError(f"run must be 32 hexadecimal characters, got {self.run!r}")
+        one_of(self.kind, ("release", "shape"), "kind of charge")
+        one_of(self.noise, ("fresh", "keyed", "seeded", "none"), "kind of noise")
+        if self.kind == "shape" and (self.cost is not None or (self.epsilon is None) != (self.distance is None)):
+            raise InvalidInputError("a shape has no cost, and an epsilon only together with what it is of")
+        if self.kind == "release":
+            positive(self.epsilon, "epsilon")
+            positive(self.cost, "cost")
+            if not self.distance:
+                raise InvalidInputError(f"a release needs the distance of its epsilon, got {self.distance!r}")
+
+
+class RunSummary(NamedTuple):
+    """One run: its charge, when it started (UTC), its rows on record, and the different records among them."""
+
+    charge: Charge
+    started: datetime
+    releases: int
+    records: int
+
+
+class Totals(NamedTuple):
+    """Sums over all runs: rows, different records, and the most that any one record has lost.
+
+    Once in `UNIT`, through its vectors, and once in nats, over all its private words together.
+    """
+
+    releases: int
+    records: int
+    highest: float
+    highest_words: float = 0.0
+
+
+class LedgerEntry(NamedTuple):
+    """One row on record: its place in the output of its run, digest of its id, name of its noise, words replaced."""
+
+    charge: Charge
+    row: int
+    record: bytes
+    token: bytes
+    words: int
+    at: datetime
 
 
 class Ledger(AbstractContextManager["Ledger"]):
@@ -74,8 +159,7 @@ class Ledger(AbstractContextManager["Ledger"]):
     @property
     def renamed(self) -> str:
         """What becomes of a vector that returns as another record: "warn" or "refuse"."""
-        with self._use() as session:
-            return str(dict(session.rows(SQL["meta"])).get("renamed", RENAMED[0]))
+        return str(dict(self._query("meta")).get("renamed", RENAMED[0]))
 
     def set_renamed(self, choice: str) -> None:
         """Change what becomes of a vector that returns as another record, for everyone who uses this ledger."""
@@ -84,27 +168,25 @@ class Ledger(AbstractContextManager["Ledger"]):
     @property
     def head(self) -> str:
         """The newest link of the chain, in hexadecimal: it stands for all releases up to now."""
-        with self._use() as session:
-            return _head(session).hex()
+        return bytes(self._query("head", START)[0][0]).hex()
 
     def knows(self, head: str) -> bool:
         """Return whether a head was ever the newest of this ledger."""
-        with self._use() as session:
-            return bool(re.fullmatch(r"[0-9a-f]{64}", head) and session.rows(SQL["find_head"], bytes.fromhex(head)))
+        return bool(re.fullmatch(r"[0-9a-f]{64}", head) and self._query("find_head", bytes.fromhex(head)))
 
-    def digests(self, identities: Sequence[bytes]) -> list[bytes]:
+    def digests(self, ids: Digests) -> list[bytes]:
         """Return 16 bytes for each record id, keyed with the salt of this ledger."""
-        return [hashlib.blake2b(one, key=self._salt, digest_size=DIGEST_BYTES).digest() for one in identities]
+        return [hashlib.blake2b(one, key=self._salt, digest_size=DIGEST_BYTES).digest() for one in ids]
 
     def require(
-        self, charge: Charge, batches: Iterable[tuple[Sequence[bytes], Sequence[bytes]]], *, progress: Progress = silent
+        self, charge: Charge, batches: Iterable[tuple[Digests, Digests]], *, progress: Progress = silent
     ) -> None:
         """Raise a BudgetExceededError if releasing all of these would bring any record over the limit.
 
         Nothing is written either way, and no other writer waits. Rows of this run that are on record already are not
         counted twice. `batches` has records and tokens of the whole run; without a limit or a cost it is not read.
         """
-        if not self._is_limited(charge):
+        if not charge.cost or self.limit is None:
             return
         with self._use() as session:
             # A session of its own locks nothing while the caller reads its input, and takes what was staged with it.
@@ -121,10 +203,10 @@ class Ledger(AbstractContextManager["Ledger"]):
         self,
         charge: Charge,
         first_row: int,
-        records: Sequence[bytes],
-        tokens: Sequence[bytes],
+        records: Digests,
+        tokens: Digests,
         *,
-        vectors: Sequence[bytes] | None = None,
+        vectors: Digests | None = None,
         words: Sequence[int] | None = None,
     ) -> int:
         """Put releases on record, all or none; when this returns, they survive a crash, and may be written.
@@ -155,40 +237,26 @@ class Ledger(AbstractContextManager["Ledger"]):
                 self._check_limit(session, charge)
                 renamed = self._check_names(session, charge)
                 if session.rows(SQL["record"], number, int(time.time())):
-                    session.rows(SQL["add_link"], number, first_row, len(rows), _link(_head(session), charge, rows))
+                    ((head,),) = session.rows(SQL["head"], START)
+                    session.rows(SQL["add_link"], number, first_row, len(rows), _link(head, charge, rows))
         return renamed
-
-    def spent(self, records: Sequence[bytes]) -> list[float]:
-        """Return what each record has lost so far, in nats per unit of Euclidean distance."""
-        with self._use() as session:
-            session.clear()
-            session.stage(_to_rows(0, records, records, records))
-            losses = {record: spent for record, spent, _ in session.rows(LOSSES["record"], 0.0)}
-        return [losses[record] for record in records]
 
     def runs(self) -> list[RunSummary]:
         """Return all runs, the oldest first."""
-        with self._use() as session:
-            found = session.rows(SQL["runs"])
         return [
             RunSummary(Charge(*charge), datetime.fromtimestamp(started, UTC), releases, records)
-            for started, releases, records, *charge in found
+            for started, releases, records, *charge in self._query("runs")
         ]
 
     def totals(self) -> Totals:
         """Return the sums over all runs."""
-        with self._use() as session:
-            return Totals(*session.rows(SQL["totals"])[0])
+        return Totals(*self._query("totals")[0])
 
     def releases(self) -> Iterator[LedgerEntry]:
         """Yield every release, run by run and row by row, at constant memory."""
         to_charge = lru_cache(Charge)
-        page: list[tuple[Any, ...]] = [(0, -1)] * PAGE_ROWS
-        while len(page) == PAGE_ROWS:
-            with self._use() as session:
-                page = session.rows(SQL["entries"], *page[-1][:2], PAGE_ROWS)
-            for _, row, record, token, words, at, *charge in page:
-                yield LedgerEntry(to_charge(*charge), row, record, token, words, datetime.fromtimestamp(at, UTC))
+        for _, row, record, token, words, at, *charge in self._read_pages("entries", (0, -1)):
+            yield LedgerEntry(to_charge(*charge), row, record, token, words, datetime.fromtimestamp(at, UTC))
 
     def problems(self) -> list[str]:
         """Return what is wrong with the ledger, in words; nothing if all is well."""
@@ -196,15 +264,14 @@ class Ledger(AbstractContextManager["Ledger"]):
             if damage := session.rows(session.FIND_DAMAGE):
                 # The other answers of a damaged database can't be relied on.
                 return [f"the database finds damage: {line}" for (line,) in damage]
-            limit = self.limit
-            limit = math.inf if limit is None else limit
-            gaps, orphans = session.rows(SQL["gaps"]), session.rows(SQL["orphans"])
-            overdrawn = session.rows(SQL["overdrawn"], limit * TOLERANCE)
-        gap = "run {} has {:,} rows on record, numbered from {:,} to {:,}: some are missing"
-        orphan = "releases that belong to a run that is not on record: {:,}"
-        over = f"records over the limit of {limit:.6g} {UNIT}: {{:,}}; the highest has spent {{:.6g}}"
-        found = [(gap, gaps), (orphan, orphans), (over, overdrawn)]
-        return [text.format(*row) for text, rows in found for row in rows] + self._broken_links()
+            limits = [(self.limit, "spent", UNIT), (self.word_limit, "words_spent", WORD_UNIT)]
+            overdrawn = [
+                f"records over the limit of {limit:.6g} {unit}: {records:,}; the highest has spent {highest:.6g}"
+                for limit, spent, unit in limits
+                if limit is not None
+                for records, highest in session.rows(SQL["overdrawn"].format(spent=spent), limit * TOLERANCE)
+            ]
+        return overdrawn + self._find_broken_links()
 
     def close(self) -> None:
         """Close the database. May be called twice."""
@@ -231,12 +298,8 @@ class Ledger(AbstractContextManager["Ledger"]):
             yield self._session
 
     def _read_limit(self, name: str) -> float | None:
-        with self._use() as session:
-            limit = dict(session.rows(SQL["meta"])).get(name)
+        limit = dict(self._query("meta")).get(name)
         return None if limit is None else float(limit)
-
-    def _is_limited(self, charge: Charge) -> bool:
-        return bool((charge.cost and self.limit is not None) or (charge.word_epsilon and self.word_limit is not None))
 
     def _set(self, name: str, value: str | None) -> None:
         with self._use() as session, session.transaction():
@@ -265,24 +328,27 @@ class Ledger(AbstractContextManager["Ledger"]):
             )
         return int(renamed)
 
-    def _broken_links(self) -> list[str]:
+    def _find_broken_links(self) -> list[str]:
         """Return where the chain does not fit the releases, in words; all of it is computed again."""
         head = START
-        page: list[tuple[Any, ...]] = [(0,)] * PAGE_ROWS
-        while len(page) == PAGE_ROWS:
-            with self._use() as session:
-                page = session.rows(SQL["links"], page[-1][0], PAGE_ROWS)
-            for number, run, place, rows, found, *charge in page:
-                with self._use() as session:
-                    linked = session.rows(SQL["linked"], run, place, place + rows)
-                if charge[0] is None or (head := _link(head, Charge(*charge), linked)) != found:
-                    return [f"the chain breaks at link {number}: what was recorded then, or before, was changed since"]
+        for number, run, place, rows, found, name, *charge in self._read_pages("links", (0,)):
+            linked = self._query("linked", run, place, place + rows)
+            if name is None or (head := _link(head, Charge(name, *charge), linked)) != found:
+                return [
+                    f"the chain breaks at link {number}, of run {name or run}: it, or what is before it, was changed"
+                ]
         return []
 
+    def _query(self, name: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._use() as session:
+            return session.rows(SQL[name], *values)
 
-def _head(session: Session) -> bytes:
-    found = session.rows(SQL["head"])
-    return found[0][0] if found else START
+    def _read_pages(self, name: str, first: tuple[int, ...]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows behind a first one, at constant memory: each page goes on after the last row of the other."""
+        page: list[tuple[Any, ...]] = [first] * PAGE_ROWS
+        while len(page) == PAGE_ROWS:
+            page = self._query(name, *page[-1][: len(first)], PAGE_ROWS)
+            yield from page
 
 
 def _link(head: bytes, charge: Charge, rows: Iterable[tuple[Any, ...]]) -> bytes:
@@ -294,17 +360,12 @@ def _link(head: bytes, charge: Charge, rows: Iterable[tuple[Any, ...]]) -> bytes
 
 
 def _to_rows(
-    first: int,
-    records: Sequence[bytes],
-    tokens: Sequence[bytes],
-    vectors: Sequence[bytes],
-    words: Sequence[int] | None = None,
+    first: int, records: Digests, tokens: Digests, vectors: Digests, words: Sequence[int] | None = None
 ) -> list[tuple[Any, ...]]:
     """Return numbered rows, or raise unless the columns are equally long and hold digests."""
     counts = [0] * len(records) if words is None else words
     if not len(records) == len(tokens) == len(vectors) == len(counts):
-        sizes = f"{len(tokens)} tokens, {len(vectors)} vectors and {len(counts)} counts"
-        raise InvalidInputError(f"there must be one token per record, got {sizes} for {len(records)} records")
+        raise InvalidInputError(f"there must be one token per record, got {len(tokens)} for {len(records)} records")
     for column in (records, tokens, vectors):
         for row, one in enumerate(column):
             if not isinstance(one, bytes) or len(one) != DIGEST_BYTES:

@@ -93,7 +93,7 @@ SELECT links.number, links.run, place, rows, head, id, kind, veil, mechanism, ep
 FROM links LEFT JOIN runs ON runs.number = links.run WHERE links.number > $1 ORDER BY links.number LIMIT $2
 
 -- name: head
-SELECT head FROM links ORDER BY number DESC LIMIT 1
+SELECT COALESCE((SELECT head FROM links ORDER BY number DESC LIMIT 1), $1)
 
 -- name: find_head
 SELECT 1 FROM links WHERE head = $1
@@ -128,16 +128,8 @@ SELECT run, place, record, token, words, at, id, kind, veil, mechanism, epsilon,
 FROM releases CROSS JOIN runs
 WHERE runs.number = releases.run AND (run, place) > ($1, $2) ORDER BY run, place LIMIT $3
 
--- name: gaps
-SELECT runs.id, COUNT(*), MIN(place), MAX(place)
-FROM releases JOIN runs ON runs.number = releases.run
-GROUP BY runs.id, runs.number HAVING MIN(place) <> 0 OR MAX(place) <> COUNT(*) - 1 ORDER BY runs.number
-
--- name: orphans
-SELECT COUNT(*) FROM releases WHERE run NOT IN (SELECT number FROM runs) HAVING COUNT(*) > 0
-
 -- name: overdrawn
-SELECT COUNT(*), MAX(spent) FROM balances WHERE spent > $1 HAVING COUNT(*) > 0
+SELECT COUNT(*), MAX({spent}) FROM balances WHERE {spent} > $1 HAVING COUNT(*) > 0
 
 -- name: over_limit
 -- A release that adds nothing is never refused: it tells no more than what is out already.

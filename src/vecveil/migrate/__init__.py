@@ -8,25 +8,10 @@ from vecveil.core.registry import Registry
 from vecveil.migrate.comparison import Comparison, compare, read_queries
 from vecveil.migrate.migration import Migration, migrate
 from vecveil.migrate.store import BATCH_ROWS, Batch, Store
-from vecveil.migrate.swapping import Backup, Swap, drop_backup, find_backup, swap
+from vecveil.migrate.swapping import Backup, SwapResult, drop_backup, find_backup, swap
 
-__all__ = [
-    "BATCH_ROWS",
-    "STORES",
-    "Backup",
-    "Batch",
-    "Comparison",
-    "Migration",
-    "Store",
-    "Swap",
-    "compare",
-    "drop_backup",
-    "find_backup",
-    "migrate",
-    "open_store",
-    "read_queries",
-    "swap",
-]
+__all__ = ["BATCH_ROWS", "STORES", "Backup", "Batch", "Comparison", "Migration", "Store", "SwapResult"]
+__all__ += ["compare", "drop_backup", "find_backup", "migrate", "open_store", "read_queries", "swap"]
 
 URLS = ("postgresql", "postgres")  # Stores that are named by a URL, which starts with their name.
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import at_least
-from vecveil.core.errors import InvalidInputError, InvalidRowError, list_names
+from vecveil.core.errors import InvalidInputError, InvalidRowError, join_names
 from vecveil.core.progress import Progress, silent
 from vecveil.files import open_source
 from vecveil.files.vectors import is_vector_type, read_vectors
 from vecveil.migrate.protection import protect_queries
 from vecveil.migrate.store import Store
-from vecveil.migrate.verification import require_collection, require_complete
+from vecveil.migrate.swapping import require_collection, require_complete
 from vecveil.veil import Guard
 
 HITS, READ_ROWS, TEXT = 10, 4096, "text"
@@ -110,5 +110,5 @@ def read_queries(path: str | Path) -> list[str] | Embeddings:
         return texts
     columns = [name for name in names if is_vector_type(source.schema.field(name).type)]
     if len(columns) != 1:
-        raise InvalidInputError(f"{path} must have a column {TEXT!r} or one column of vectors, got {list_names(names)}")
+        raise InvalidInputError(f"{path} must have a column {TEXT!r} or one column of vectors, got {join_names(names)}")
     return read_vectors(table.column(columns[0]).combine_chunks())

@@ -55,6 +55,13 @@ def remove_fields(row: Mapping[str, Any], left_out: Sequence[FieldPath]) -> dict
     return kept
 
 
+def read_field(row: Mapping[str, Any], path: FieldPath) -> Any:
+    """Return the value of a field; None where the payload has none."""
+    for name in path:
+        row = row.get(name) if isinstance(row, Mapping) else None  # type: ignore[assignment]
+    return row
+
+
 def add_field(row: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, Any]:
     """Return a payload with one more field."""
     name, *rest = path
@@ -65,6 +72,7 @@ def add_field(row: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, 
 class _Field:
     has_values: bool = False
     strings: int = 0
+    texts: int = 0
     long_strings: int = 0
     names_concept: bool = False
     named_as_text: bool = False
@@ -77,6 +85,7 @@ class _Field:
         self.named_as_text |= named or values.holds_names(value, TEXT_NAMES)
         self.is_vector |= values.holds_numbers(value)
         self.only_numbers &= values.is_number(value)
+        self.texts += isinstance(value, str) and bool(value.strip())
         words = values.join_strings(value)
         if words:
             self.strings += 1
@@ -125,6 +134,15 @@ class TextFinder:
             if known.named_as_text or known.names_concept or values.reads_like_text(known.strings, known.long_strings)
         }
         return find_outermost({*self.find_vectors(), *texts})
+
+    def find_full_texts(self, rows: int) -> list[FieldPath]:
+        """Return the fields that are named or read like texts, and hold one in each of so many rows."""
+        full = [path for path in self.find_texts() if self.holds_texts(path, rows)]
+        return sorted(full, key=lambda path: (not self._fields[path].named_as_text, len(path), path))
+
+    def holds_texts(self, path: FieldPath, rows: int) -> bool:
+        """Return whether a field holds a text in each of so many rows."""
+        return path in self._fields and self._fields[path].texts == rows
 
     def find_others(self, left_out: Sequence[FieldPath]) -> list[FieldPath]:
         """Return the fields that are kept."""

@@ -22,19 +22,19 @@ def to_folder(target: str, store: str) -> Path:
 
 
 @contextmanager
-def hide_library_text(problem: str, *errors: type[Exception]) -> Iterator[None]:
-    """Turn a library's errors into one that names the problem; their own words may quote rows of the store."""
+def trying(what: str) -> Iterator[None]:
+    """Turn a library's errors into one that names what failed; their own words may quote rows of the store."""
     try:
         yield
     except VecveilError:
         raise
-    except errors as error:
-        raise ArtifactError(f"{problem} ({type(error).__name__})") from None
+    except Exception as error:  # noqa: BLE001  # libraries fail in many ways
+        raise ArtifactError(f"the store could not {what} ({type(error).__name__})") from None
 
 
 def remove_folder(path: Path) -> None:
     """Delete a folder with all that is in it, if it is there."""
-    with hide_library_text(f"{path} could not be deleted; close whatever has it open, and repeat this", OSError):
+    with trying(f"delete {path}; close whatever has it open, and repeat this"):
         if path.exists():
             shutil.rmtree(path)
 

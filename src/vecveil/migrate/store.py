@@ -1,7 +1,8 @@
-"""The interface of a vector store, and rows in batches."""
+"""The interface of a vector store, its batches, its mark."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.errors import InvalidInputError
-from vecveil.migrate.fields import FieldPath
-from vecveil.migrate.mark import parse_mark
+from vecveil.core.checks import one_of
+from vecveil.core.errors import ArtifactError, InvalidInputError
+from vecveil.migrate.fields import FieldPath, covers
 from vecveil.veil.seal import SEAL
 
 Id = str | int
@@ -22,6 +23,19 @@ BATCH_ROWS = 1000
 """Rows that are protected and written together: the most that a kill can cost."""
 
 SHADOW_ENDING, BACKUP_ENDING = "-vecveil", "-before-vecveil"
+
+MARK = "vecveil"  # What the mark is called, where a store gives things names.
+START_ANEW = "go on with the same, or delete it to start anew"
+
+_COMPARED = {
+    "epsilon": "budget",
+    **{key: key for key in ("veil", "mechanism", "noise", "grid", "key")},
+    "keep_texts": "choice about texts",
+    "columns": "choice of columns",
+    "text_field": "field of texts",
+    "seals": "choice about seals, or key of them",
+}
+"""What must be the same when a migration is resumed, in a user's words."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +77,17 @@ def stack_vectors(rows: Sequence[Any], *, first_row: int) -> Embeddings:
     if len({len(vector) for vector in rows}) > 1:
         raise InvalidInputError("the vectors have different numbers of dimensions")
     return np.asarray(rows, dtype=np.float32)
+
+
+def choose_vectors(known: Sequence[str], chosen: str | None, where: str) -> str:
+    """Return the name of the vectors that are migrated: the chosen one, or the only one, or raise."""
+    if chosen is not None:
+        return one_of(chosen, known, f"vector column of {where}")
+    if len(known) != 1:
+        raise InvalidInputError(
+            f"rows of {where} have {len(known)} vectors; name one (--vector-column): {', '.join(known) or 'none'}"
+        )
+    return known[0]
 
 
 class Store(ABC):
@@ -127,9 +152,9 @@ class Store(ABC):
     def search(self, name: str, vectors: Embeddings, k: int) -> list[list[Id]]:
         """Return the ids that the store finds for each vector, nearest first."""
 
-    @abstractmethod
     def is_swap_stopped(self) -> bool:
-        """Return whether a swap was stopped after it had begun to make the backup."""
+        """Return whether a swap was stopped after it had begun to make the backup; never where it is all or nothing."""
+        return False
 
     @abstractmethod
     def require_swappable(self) -> None:
@@ -157,3 +182,38 @@ class Store(ABC):
         """Return whether the shadow has a row for each row of a clean collection."""
         batches = self.read_batches(clean, rows)
         return all(len(self.find_present(batch.ids)) == len(batch) for batch in batches)
+
+
+def format_mark(mark: Mapping[str, Any]) -> str:
+    """Return a mark as one line of JSON."""
+    return json.dumps({MARK: dict(mark)}, sort_keys=True)
+
+
+def parse_mark(text: str | None, name: str) -> dict[str, Any] | None:
+    """Return the mark in the note of a collection; None where there is no note, or one that is not from vecveil."""
+    try:
+        found = json.loads(text or "null")
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or MARK not in found:
+        return None
+    mark = found[MARK]
+    if not isinstance(mark, dict) or "left_out" not in mark or "keep_texts" not in mark:
+        raise ArtifactError(f"the mark of {name} is damaged")
+    return mark
+
+
+def require_same_mark(
+    found: Mapping[str, Any], wanted: Mapping[str, Any], name: str, *, advice: str = START_ANEW
+) -> None:
+    """Raise, with what differs and with advice, unless a collection was begun with what is wanted now."""
+    differing = [words for key, words in _COMPARED.items() if found.get(key) != wanted.get(key)]
+    if differing:
+        raise InvalidInputError(f"{name} was begun with another {', another '.join(differing)}; {advice}")
+    known = {tuple(path) for path in found["left_out"]}
+    fields = sorted(path for path in map(tuple, wanted["left_out"]) if not covers(known, path))
+    if fields:
+        names = ", ".join(".".join(path) for path in fields)
+        raise InvalidInputError(
+            f"{name} was begun before these fields read like texts or vectors: {names}; delete it to start anew"
+        )

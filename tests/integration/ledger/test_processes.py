@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.ledgers import made_charge, names, outputs, start_python
+from support.ledgers import made_charge, names, outputs, read_spent, start_python
 from support.postgres import PostgresServer
 from vecveil.ledger import Ledger, new_run, open_ledger
 
@@ -80,7 +80,7 @@ def test_writers_together_never_exceed_the_limit(ledger_place: str) -> None:
         ledger.set_limit(10.0)
         said = _together(RELEASE, ledger_place)
         assert sorted(said) == ["refused"] * (WRITERS - 3) + ["released"] * 3
-        assert ledger.spent(names(1, 2, 3)) == [9.0, 9.0, 0.0]
+        assert read_spent(ledger, names(1, 2, 3)) == [9.0, 9.0, 0.0]
         assert sorted(run.releases for run in ledger.runs()) == [2] * 3
         assert ledger.problems() == []
 

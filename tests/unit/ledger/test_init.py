@@ -79,7 +79,7 @@ def test_postgresql_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         open_ledger("postgresql://db/books")
 
 
-def test_importing_the_ledger_loads_no_database() -> None:
-    program = "import sys, vecveil.ledger; print({'sqlite3', 'psycopg'} & set(sys.modules))"
+def test_importing_the_ledger_loads_no_driver() -> None:
+    program = "import sys, vecveil.ledger; print('psycopg' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert done.stdout == "False\n"

@@ -6,7 +6,6 @@ import pytest
 
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.ledger import open_ledger
-from vecveil.ledger.postgres import redact_url
 
 
 @pytest.mark.parametrize(
@@ -32,18 +31,3 @@ def test_no_error_shows_a_password(url: str) -> None:
         open_ledger(url)
     assert "hunter2" not in str(refusal.value)
     assert refusal.value.__suppress_context__
-
-
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("postgresql://ann:secret@db.example:5433/books", "postgresql://db.example:5433/books"),
-        ("postgres://db.example", "postgresql://db.example/"),
-        ("postgresql://ann:secret@/books?host=%2Fvar%2Frun", "postgresql:///var/run/books"),
-        ("postgresql://ann:a%40b@db/books", "postgresql://db/books"),
-        ("postgresql://ann:a@b@db/books", "postgresql://…"),
-        ("postgresql://ann:a/b@db/books", "postgresql://…"),
-    ],
-)
-def test_a_url_is_shown_without_user_and_password(url: str, shown: str) -> None:
-    assert redact_url(url) == shown

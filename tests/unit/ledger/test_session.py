@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from vecveil.core.errors import ArtifactError
-from vecveil.ledger.session import SQL
-from vecveil.ledger.sqlite import SqliteSession
+from vecveil.ledger.session import SQL, SqliteSession
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from support.stores import ChromaPlace, Place, failing, make_place
 from support.veils import unit_vectors
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.migrate import Backup, Swap, find_backup, migrate, swap
-from vecveil.migrate.folders import hide_library_text, remove_folder, to_folder
+from vecveil.migrate import Backup, SwapResult, find_backup, migrate, swap
+from vecveil.migrate.folders import remove_folder, to_folder, trying
 from vecveil.veil import Guard
 
 
@@ -21,7 +21,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return make_place(request.param, tmp_path)
 
 
-def run_swap(place: Place, guard: Guard) -> Swap:
+def run_swap(place: Place, guard: Guard) -> SwapResult:
     with place.opened() as store:
         return swap(store, guard)
 
@@ -96,12 +96,11 @@ def test_a_folder_is_named_by_its_path_and_not_by_an_address() -> None:
 
 
 def test_what_a_library_says_is_hidden_and_what_we_say_is_not() -> None:
-    problem = "it could not be read"
-    hidden = pytest.raises(ArtifactError, match=r"^it could not be read \(ValueError\)$")
-    with hidden as refused, hide_library_text(problem, ValueError):
+    hidden = pytest.raises(ArtifactError, match=r"^the store could not read it \(ValueError\)$")
+    with hidden as refused, trying("read it"):
         raise ValueError("row 7 says: she has a cold")
     assert refused.value.__suppress_context__
-    with pytest.raises(InvalidInputError, match="as it is"), hide_library_text(problem, Exception):
+    with pytest.raises(InvalidInputError, match="as it is"), trying("read it"):
         raise InvalidInputError("as it is")
 
 

@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from support.embedders import WordEmbedder
 from support.migrations import migrated, require_protected, require_sealed
+from support.places import text_of
 from support.stores import Place, failing, vectors_in
-from support.veils import PRIVATE_WORD, made_veil, rotated_shape, unit_vectors
+from support.veils import PRIVATE_WORD, made_veil, rotated_shape, unit_vectors, with_words
+from vecveil.concepts import terms
 from vecveil.core.arrays import Embeddings
-from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError
+from vecveil.core.errors import BudgetExceededError, EmbedderMismatchError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.ledger import new_run, open_ledger
 from vecveil.migrate import drop_backup, migrate, swap
@@ -227,3 +230,48 @@ def test_a_swap_takes_the_seals_along(filled: Place, guard: Guard, vectors: Embe
     found = filled.seals("notes")
     hits = guard.rerank(vectors[3], [*found], [*found.values()])
     assert hits[0].row == 3
+
+
+@pytest.fixture
+def word_guard(guard: Guard) -> Guard:
+    """A guard whose veil removes private words."""
+    return replace(guard, veil=with_words(guard.opened_veil, terms(PRIVATE_WORD)))
+
+
+def test_the_model_reads_texts_again_without_their_private_words(place: Place, word_guard: Guard) -> None:
+    if not place.has_payload:
+        return
+    texts = [text_of(row) for row in range(12)]
+    place.fill("notes", WordEmbedder().embed(texts))
+    with place.opened() as store:
+        done = migrate(store, word_guard, batch_rows=5)
+        again = migrate(store, word_guard, batch_rows=5)
+    assert done.text_field is not None
+    assert (done.rows, again.resumed) == (12, 12)
+    shadow = place.rows("notes-vecveil")
+    assert shadow is not None
+    unrecorded = replace(word_guard.release, ledger=None)
+    expected = unrecorded.protect_texts(texts, WordEmbedder(), ids=[*shadow]).astype(np.float32)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(vectors_in(shadow), expected, atol=1e-3)
+    assert not any(PRIVATE_WORD in str(row) for row in shadow.values())
+    with place.opened() as store:
+        assert swap(store, word_guard).rows == 12
+
+
+def test_vectors_of_other_texts_are_protected_as_they_are(filled: Place, word_guard: Guard) -> None:
+    with filled.opened() as store, pytest.warns(VecveilWarning, match="without their texts"):
+        assert migrate(store, word_guard).text_field is None
+
+
+def test_a_field_that_is_named_must_hold_the_texts_of_the_vectors(filled: Place, word_guard: Guard) -> None:
+    with filled.opened() as store:
+        with pytest.raises(InvalidInputError, match="not every row of notes has a text in the field 'elsewhere'"):
+            migrate(store, word_guard, text_field="elsewhere")
+        finder = TextFinder()
+        for batch in store.read_batches("notes", 50):
+            finder.add(batch.payload)
+        for path in finder.find_full_texts(store.count("notes") or 0)[:1]:
+            with pytest.raises(InvalidInputError, match="are not those that words makes of the texts"):
+                migrate(store, word_guard, text_field=".".join(path))
+        assert store.count("notes-vecveil") is None

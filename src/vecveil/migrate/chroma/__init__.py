@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+import os
+import sqlite3
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
-from vecveil.migrate.chroma.disk import COSINE, DATABASE, clean_folder, find_folder, require_cleanable
-from vecveil.migrate.folders import RenamingStore, hide_library_text, to_folder
-from vecveil.migrate.mark import MARK, format_mark
-from vecveil.migrate.store import Batch, Id
+from vecveil.core.errors import ArtifactError, InvalidInputError, needs_extra
+from vecveil.migrate.folders import RenamingStore, remove_folder, to_folder, trying
+from vecveil.migrate.store import MARK, Batch, Id, format_mark
 from vecveil.veil.seal import SEAL
 
 if TYPE_CHECKING:
@@ -23,14 +25,19 @@ if TYPE_CHECKING:
 LONGEST_NAME = 512  # Characters that Chroma allows.
 DOCUMENT, URI, METADATA = "document", "uri", "metadata"  # The parts of a row, in a payload.
 
+DATABASE, COSINE = "chroma.sqlite3", "cosine"
+LOCK_SECONDS = 10.0  # How long to wait until others let go of the database.
+UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))  # How the folders of indexes are called.
+
+# How the header of an index begins: version, an offset, rows that fit in, rows that are in, bytes of a row.
+HEADER, VERSION = struct.Struct("<i4Q"), 1
+
 
 def open_chroma(target: str, collection: str) -> ChromaStore:
     """Return the store in the folder `target`, without telemetry."""
-    try:
+    with needs_extra("chromadb", "chroma"):
         import chromadb
         from chromadb.config import Settings
-    except ImportError:
-        raise MissingExtraError("chromadb", "chroma") from None
     if not (to_folder(target, "chroma") / DATABASE).is_file():
         raise InvalidInputError(f"there is no Chroma store in {target}")
     return ChromaStore(chromadb.PersistentClient(target, settings=Settings(anonymized_telemetry=False)), collection)
@@ -51,7 +58,7 @@ class ChromaStore(RenamingStore):
     takes_bytes = False
 
     def __init__(self, client: ClientAPI, collection: str) -> None:
-        super().__init__(collection, find_folder(client))
+        super().__init__(collection, _find_folder(client))
         self._client = client
 
     def list_names(self) -> Sequence[str]:
@@ -59,7 +66,7 @@ class ChromaStore(RenamingStore):
 
     def count_rows(self, name: str) -> int | None:
         found = self._find(name)
-        with _trying("count", name):
+        with trying(f"count {name}"):
             return None if found is None else found.count()
 
     def read_note(self, name: str) -> str | None:
@@ -71,7 +78,7 @@ class ChromaStore(RenamingStore):
         step = min(rows, self._client.get_max_batch_size())
         include: Any = ["embeddings", "metadatas", "documents", "uris"]
         while collection is not None:
-            with _trying("read", name):
+            with trying(f"read {name}"):
                 found: Any = collection.get(limit=step, offset=start, include=include)
             if not found["ids"]:
                 return
@@ -93,13 +100,13 @@ class ChromaStore(RenamingStore):
             index["space"] = COSINE
         metadata[MARK] = format_mark(mark)
         settings: Any = {"configuration": {"hnsw": index} if index else None, "metadata": metadata}
-        with _trying("make", self.shadow):
+        with trying(f"make {self.shadow}"):
             self._client.create_collection(self.shadow, embedding_function=None, **settings)
 
     def find_present(self, ids: Sequence[Id]) -> set[Id]:
         shadow, known = self._open(self.shadow), set[Id]()
         for some in self._portions(len(ids)):
-            with _trying("read", self.shadow):
+            with trying(f"read {self.shadow}"):
                 known.update(shadow.get(ids=[str(one) for one in ids[some]], include=[])["ids"])
         return known
 
@@ -109,7 +116,7 @@ class ChromaStore(RenamingStore):
             texts: Any = [row.get(DOCUMENT) for row in batch.payload[some]]
             uris: Any = [row.get(URI) for row in batch.payload[some]]
             more: Any = [row.get(METADATA) or None for row in batch.payload[some]]
-            with _trying("write to", self.shadow):
+            with trying(f"write to {self.shadow}"):
                 shadow.upsert(
                     ids=[str(one) for one in batch.ids[some]],
                     embeddings=batch.vectors[some],
@@ -120,7 +127,7 @@ class ChromaStore(RenamingStore):
 
     def search(self, name: str, vectors: Embeddings, k: int) -> list[list[Id]]:
         queries = np.asarray(vectors, dtype=np.float32)
-        with _trying("search", name):
+        with trying(f"search {name}"):
             found = self._open(name).query(query_embeddings=queries, n_results=k, include=[])
         return [list(ids) for ids in found["ids"]]
 
@@ -129,19 +136,19 @@ class ChromaStore(RenamingStore):
             raise InvalidInputError(f"the name of {self.collection} is too long for {self.backup} beside it")
 
     def rename(self, old: str, new: str) -> None:
-        with _trying("rename", old):
+        with trying(f"rename {old}"):
             self._open(old).modify(name=new)
 
     def drop_backup(self) -> None:
-        require_cleanable(self._client, self.folder)
+        _require_cleanable(self._client, self.folder)
         super().drop_backup()
 
     def remove(self, name: str) -> None:
-        with _trying("delete", name):
+        with trying(f"delete {name}"):
             if self._find(name) is not None:
                 self._client.delete_collection(name)
         if self.folder is not None and name == self.backup:
-            clean_folder(self._client, self.folder)
+            _clean_folder(self._client, self.folder)
 
     def _portions(self, rows: int) -> Iterator[slice]:
         """Yield slices of so many rows as Chroma's database takes at once."""
@@ -151,7 +158,7 @@ class ChromaStore(RenamingStore):
     def _find(self, name: str) -> Collection | None:
         from chromadb.errors import NotFoundError
 
-        with _trying("open", name):
+        with trying(f"open {name}"):
             try:
                 return self._client.get_collection(name, embedding_function=None)
             except (NotFoundError, ValueError):
@@ -165,7 +172,84 @@ class ChromaStore(RenamingStore):
         return found
 
 
-def _trying(what: str, name: str) -> AbstractContextManager[None]:
-    from chromadb.errors import ChromaError
+def _find_folder(client: ClientAPI) -> Path | None:
+    """Return the folder that a client keeps everything in; None where it is in memory, or a server's."""
+    settings = client.get_settings()
+    here = settings.is_persistent and not settings.chroma_server_host
+    return Path(settings.persist_directory) if here else None
 
-    return hide_library_text(f"the store could not {what} {name}", ChromaError)
+
+def _require_cleanable(client: ClientAPI, folder: Path | None) -> None:
+    """Raise where traces of deleted collections can't be reached, or another program holds on to the store."""
+    if client.get_settings().chroma_server_host:
+        raise InvalidInputError("what a server leaves on its disk can't be reached from here; open its folder there")
+    if folder is not None:
+        with _open_database(folder) as database:
+            database.execute("BEGIN EXCLUSIVE")
+            database.execute("ROLLBACK")
+
+
+def _clean_folder(client: ClientAPI, folder: Path) -> None:
+    """Remove what deleted collections have left; others, in every database of the folder, stay as they are.
+
+    A process that has held clean vectors should end then: Chroma goes on to write memory that it has not filled.
+    """
+    with _open_database(folder) as database:
+        # The index of words keeps those of deleted texts until it is made anew.
+        database.execute("INSERT INTO embedding_fulltext_search (embedding_fulltext_search) VALUES ('rebuild')")
+        database.execute("VACUUM")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        owners = dict(database.execute("SELECT id, collection FROM segments"))
+        # Versions before 1.0 wrote the space here only, and Chroma does not show it as part of the configuration.
+        spaces = dict(database.execute("SELECT segment_id, str_value FROM segment_metadata WHERE key = 'hnsw:space'"))
+        databases = database.execute("SELECT tenant_id, name FROM databases").fetchall()
+    configured = _read_spaces(client, databases)
+    for path in folder.glob(UUID):
+        if path.name in owners:
+            known = {spaces.get(path.name), configured.get(owners[path.name], COSINE)}
+            _erase_unused(path, lengths=COSINE in known)
+        else:
+            remove_folder(path)
+
+
+def _read_spaces(client: ClientAPI, databases: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return how vectors are compared according to the configurations of collections, by their ids."""
+    import chromadb
+
+    spaces = {}
+    for tenant, name in databases:
+        opened: Any = chromadb.Client(client.get_settings(), tenant=tenant, database=name)
+        with opened:
+            for one in opened.list_collections():
+                spaces[str(one.id)] = (one.configuration_json.get("hnsw") or {}).get("space", COSINE)
+    return spaces
+
+
+def _erase_unused(index: Path, *, lengths: bool) -> None:
+    """Overwrite what is in the files of an index and not part of it: memory that Chroma wrote and had not filled.
+
+    It fills in the lengths of vectors only where it compares by cosine.
+    """
+    header = index / "header.bin"
+    if not header.exists():
+        return
+    version, _, _, rows, row_bytes = HEADER.unpack_from(header.read_bytes())
+    if version != VERSION:
+        raise ArtifactError(f"{index} has version {version} of Chroma's files, and only {VERSION} can be cleaned")
+    for name, used in (("data_level0.bin", rows * row_bytes), ("length.bin", rows * 4 if lengths else 0)):
+        with (index / name).open("rb+") as file:
+            rest = file.seek(0, os.SEEK_END) - used
+            file.seek(used)
+            file.write(bytes(max(0, rest)))
+            os.fsync(file.fileno())
+
+
+@contextmanager
+def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
+    path = folder / DATABASE
+    try:
+        with closing(sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)) as database:
+            yield database
+    except sqlite3.Error as error:
+        held = f"{path} can't be cleaned ({type(error).__name__}); stop whatever has the store open, and repeat this"
+        raise ArtifactError(held) from None

@@ -14,16 +14,15 @@ import numpy as np
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import file_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.migrate.faiss.index import load_faiss, read_ids, read_index, read_vectors, replace_vectors, write_index
-from vecveil.migrate.faiss.shadow import SEALS_ENDING, UNFINISHED_ENDING, Note, UnfinishedShadow
-from vecveil.migrate.folders import to_folder
-from vecveil.migrate.mark import format_mark
-from vecveil.migrate.store import Batch, Id, Store
+from vecveil.migrate.faiss import files
+from vecveil.migrate.faiss.files import Note, UnfinishedShadow
+from vecveil.migrate.folders import to_folder, trying
+from vecveil.migrate.store import Batch, Id, Store, format_mark
 
 
 def open_faiss(target: str, collection: str) -> FaissStore:
     """Return the store in the folder `target`."""
-    load_faiss()
+    files.load_faiss()
     folder = to_folder(target, "faiss")
     if folder.is_file():
         raise InvalidInputError(f"{target} is a file: name its folder (faiss:FOLDER), and the file as the collection")
@@ -48,8 +47,9 @@ class FaissStore(Store):
         self._known: set[int] | None = None
 
     def list_names(self) -> Sequence[str]:
-        files = (path for path in self._folder.iterdir() if path.is_file() and not path.name.startswith("."))
-        return sorted(path.name for path in files if not path.name.endswith((".json", UNFINISHED_ENDING, SEALS_ENDING)))
+        known = (path for path in self._folder.iterdir() if path.is_file() and not path.name.startswith("."))
+        beside = (".json", files.UNFINISHED_ENDING, files.SEALS_ENDING)
+        return sorted(path.name for path in known if not path.name.endswith(beside))
 
     def count(self, name: str) -> int | None:
         unfinished = UnfinishedShadow(self._folder / name)
@@ -69,10 +69,10 @@ class FaissStore(Store):
 
     def read_batches(self, name: str, rows: int) -> Iterator[Batch]:
         index = self._open(name)
-        ids = read_ids(index).tolist()
+        ids = files.read_ids(index).tolist()
         for start in range(0, len(ids), rows):
             some = ids[start : start + rows]
-            yield Batch(ids=some, vectors=read_vectors(index, start, len(some)), payload=[{}] * len(some))
+            yield Batch(ids=some, vectors=files.read_vectors(index, start, len(some)), payload=[{}] * len(some))
 
     def create_shadow(self, mark: Mapping[str, Any]) -> None:
         Note(self._shadow).require_free()
@@ -82,7 +82,7 @@ class FaissStore(Store):
         if self._known is None:
             self._require_same_source()
             done = not self._unfinished.path.is_file()
-            self._known = {*read_ids(self._open(self.shadow)).tolist()} if done else self._unfinished.read_ids()
+            self._known = {*files.read_ids(self._open(self.shadow)).tolist()} if done else self._unfinished.read_ids()
         return {one for one in ids if one in self._known}
 
     def append(self, batch: Batch) -> None:
@@ -93,11 +93,11 @@ class FaissStore(Store):
         if self._unfinished.path.is_file():
             self._require_same_source()
             clean, vectors = self._open(self.collection), self._unfinished.read_vectors()
-            rows = [vectors[one] for one in read_ids(clean).tolist() if one in vectors]
+            rows = [vectors[one] for one in files.read_ids(clean).tolist() if one in vectors]
             if len(rows) < clean.ntotal:
                 path = self._unfinished.path
                 raise ArtifactError(f"{path} has {len(rows):,} of {clean.ntotal:,} rows; migrate again to go on")
-            write_index(replace_vectors(clean, np.stack(rows)), self._shadow, like_file=self._here)
+            files.write_index(files.replace_vectors(clean, np.stack(rows)), self._shadow, like_file=self._here)
             self._unfinished.write_seals(Note(self._shadow).seals, like_file=self._here)
             Note(self._shadow).write({**self._unfinished.read_note(), "index": file_digest(self._shadow)})
         self._unfinished.remove()
@@ -120,7 +120,7 @@ class FaissStore(Store):
         content = note.read()
         if content is None:
             raise ArtifactError(f"{note.path} is damaged; delete the shadow to start anew")
-        try:
+        with trying(f"swap {self._here}"):
             # A second name for the clean file, then its first for the shadow: at no time is there no file of that name.
             if not self.is_swap_stopped():
                 os.link(self._here, self._backup)
@@ -129,10 +129,6 @@ class FaissStore(Store):
             if note.seals.exists():
                 note.seals.replace(Note(self._here).seals)
             self._shadow.replace(self._here)
-        except OSError as error:
-            raise ArtifactError(
-                f"{self._here} could not be swapped: {error.strerror or type(error).__name__}"
-            ) from None
         note.remove()
         return self.backup
 
@@ -152,7 +148,7 @@ class FaissStore(Store):
         now = path.stat()
         key = (now.st_ino, now.st_mtime_ns)
         if key not in self._indexes:
-            self._indexes[key] = read_index(path)
+            self._indexes[key] = files.read_index(path)
         return self._indexes[key]
 
     def _require_same_source(self) -> None:

@@ -7,18 +7,16 @@ from functools import cached_property
 from typing import Any
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
+from vecveil.core.errors import ArtifactError, InvalidInputError, needs_extra
 from vecveil.migrate.store import BACKUP_ENDING, Batch, Id, Store, stack_vectors
 from vecveil.veil.seal import SEAL
 
-try:
+with needs_extra("psycopg", "postgres"):
     from psycopg import sql
-except ImportError:
-    raise MissingExtraError("psycopg", "postgres") from None
 
-from vecveil.migrate.pgvector.columns import TableColumns
+from vecveil.migrate.pgvector import tables
 from vecveil.migrate.pgvector.database import Database, TableName
-from vecveil.migrate.pgvector.tables import LONGEST_NAME, create_shadow, finish_shadow, require_swappable, swap_tables
+from vecveil.migrate.pgvector.tables import LONGEST_NAME, TableColumns
 
 DISTANCES = {"l2": "<->", "ip": "<#>", "cosine": "<=>", "l1": "<+>"}  # By names in operator classes of indexes.
 
@@ -85,7 +83,7 @@ class PgvectorStore(Store):
             first, last = first + len(found), found[-1][0]
 
     def create_shadow(self, mark: Mapping[str, Any]) -> None:
-        create_shadow(self._database, self._columns, self._name(self.collection), self._name(self.shadow), mark)
+        tables.create_shadow(self._database, self._columns, self._name(self.collection), self._name(self.shadow), mark)
 
     def find_present(self, ids: Sequence[Id]) -> set[Id]:
         return {one for (one,) in self._run("present_ids", self.shadow, ids=[str(one) for one in ids])}
@@ -111,7 +109,7 @@ class PgvectorStore(Store):
         )
 
     def finish_shadow(self) -> None:
-        finish_shadow(self._database, self._name(self.shadow), grown=self._grown)
+        tables.finish_shadow(self._database, self._name(self.shadow), grown=self._grown)
         self._grown = False
 
     def search(self, name: str, vectors: Embeddings, k: int) -> list[list[Id]]:
@@ -121,16 +119,12 @@ class PgvectorStore(Store):
         settings = {"operator": sql.SQL(operator), "k": k}
         return [[one for (one,) in self._run("nearest_rows", name, row=row, **settings)] for row in vectors.tolist()]
 
-    def is_swap_stopped(self) -> bool:
-        # PostgreSQL renames both or none.
-        return False
-
     def require_swappable(self) -> None:
-        require_swappable(self._database, self._name(self.collection), self.collection)
+        tables.require_swappable(self._database, self._name(self.collection), self.collection)
 
     def swap(self) -> str:
         names = [self._name(name) for name in (self.collection, self.shadow, self.backup)]
-        swap_tables(self._database, *names, ids=self._columns.ids.name, name=self.collection)
+        tables.swap_tables(self._database, *names, ids=self._columns.ids.name, name=self.collection)
         return self.backup
 
     def drop_backup(self) -> None:

@@ -8,7 +8,6 @@ from support.stores import PgvectorPlace, Place
 from unit.migrate.test_comparison import *  # noqa: F403
 from unit.migrate.test_migration import *  # noqa: F403
 from unit.migrate.test_swapping import *  # noqa: F403
-from unit.migrate.test_verification import *  # noqa: F403
 
 
 @pytest.fixture

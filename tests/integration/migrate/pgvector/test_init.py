@@ -34,7 +34,7 @@ def test_columns_are_found_or_asked_for(pgvector_place: PgvectorPlace, guard: Gu
     with pytest.raises(InvalidInputError, match="'number' does not tell the rows of notes apart"):
         migrated(pgvector_place, guard, id_column="number")
     run_sql(pgvector_place.where, "ALTER TABLE notes ADD UNIQUE (number), ALTER COLUMN number SET NOT NULL")
-    with pytest.raises(InvalidInputError, match=r"2 columns of vectors; name one .*embedding, old"):
+    with pytest.raises(InvalidInputError, match=r"have 2 vectors; name one .*embedding, old"):
         migrated(pgvector_place, guard, id_column="number")
     with pgvector_place.opened(id_column="number", vector_column="embedding") as store:
         assert store.columns == {"id_column": "number", "vector_column": "embedding"}
