@@ -177,12 +177,14 @@ def write_csv(rng: random.Random) -> tuple[str, bytes]:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=rng.choice(",,;\t|"), quoting=rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
     header = rng.choice([["id", "text"], ["text"], ["text", "text"], ["", "text"], ["id", "note"], [NOTE, "x"], []])
-    if rng.random() < 0.05:
+    wide = rng.random() < 0.05
+    if wide:
         header = [f"column{number}" for number in range(50_000)] + ["text"]
     if header:
         writer.writerow(header)
     for _ in range(rng.choice([0, 1, 3, 30])):
-        writer.writerow([_random_text(rng) for _ in header or "ab"][: rng.choice([99_999, 99_999, 99_999, 1])])
+        cells = [NOTE if wide else _random_text(rng) for _ in header or "ab"]
+        writer.writerow(cells[: rng.choice([99_999, 99_999, 99_999, 1])])
     written = out.getvalue().encode(rng.choice(["utf-8"] * 6 + ["utf-16", "utf-8-sig"]), "surrogatepass")
     return rng.choice(["in.csv", "in.csv", "in.tsv"]), written
 

@@ -24,6 +24,7 @@ from support.corpora import CITIES, ILLNESSES, toy_texts, write_toy_place
 from support.embedding_server import EmbeddingServer
 from support.forked_commands import Command, CommandServer, Ending, running_commands
 from support.gateways import MODEL, gateway_veil, running_gateway
+from support.ledgers import read_spent
 from support.pgvector import running_pgvector
 from support.postgres import PostgresServer, run_sql
 from support.stores import PLACES, PgvectorPlace, Place, make_place, vectors_in
@@ -193,7 +194,7 @@ def _kill_protect(work: Work, number: int) -> None:
     with open_ledger(work.ledger, create=False) as ledger:
         (run,) = ledger.runs()
         assert (run.charge.run, run.releases, run.records) == (label["run"], ROWS, ROWS)
-        spent = ledger.spent(ledger.digests([b"\0s" + one.encode() for one in ids]))
+        spent = read_spent(ledger, ledger.digests([b"\0s" + one.encode() for one in ids]))
         assert spent == pytest.approx([run.charge.cost] * ROWS)
     _require_sound_ledger(work, "--output", "out.parquet")
 

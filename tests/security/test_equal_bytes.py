@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.guards import named_guard
+from support.ledgers import read_spent
 from support.veils import made_veil
 from vecveil.core.errors import EmbedderMismatchError
 from vecveil.core.key import Key
@@ -110,7 +111,7 @@ def test_a_record_is_charged_once_for_each_of_its_releases_whichever_way_it_goes
 def _require_charged(guard: Guard, released: Sequence[set[bytes]]) -> None:
     """Raise unless each record was charged as often as it left in different bytes, which is seldom more than once."""
     with open_ledger(str(guard.ledger)) as ledger:
-        spent = np.array(ledger.spent(ledger.digests([f"\0s{one}".encode() for one in IDS])))
+        spent = np.array(read_spent(ledger, ledger.digests([f"\0s{one}".encode() for one in IDS])))
     charges = spent / guard.release.mechanism.euclidean_loss()
     assert np.rint(charges).tolist() == [len(seen) for seen in released]
     # The rule is that all ways agree; a coordinate at the border of a step is the exception.

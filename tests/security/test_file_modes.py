@@ -14,14 +14,15 @@ import torch
 from support.audit_examples import made_examples
 from support.audits import made_audit
 from support.embedders import WordEmbedder
-from support.veils import made_veil
+from support.veils import made_veil, unit_vectors
 from vecveil.attacks.checkpoint import Checkpoint, TrainingState
 from vecveil.audit.experiment import Cell, Experiment
 from vecveil.core.atomic import atomic_file, atomic_folder
 from vecveil.core.key import Key
 from vecveil.embedders import CachedEmbedder
 from vecveil.files.key_file import write_key
-from vecveil.integrations.engines import write_parts
+from vecveil.files.vectors import to_vector_column
+from vecveil.integrations.engines import Columns, write_parts
 from vecveil.reports import write_report, write_tables
 from vecveil.service.clients import add_client
 from vecveil.veil import Guard, protect_file
@@ -155,9 +156,13 @@ def test_what_an_engine_writes_is_its_owners_alone(place: Path) -> None:
     def write(folder: Path) -> None:
         assert folder.parent.stat().st_mode & 0o777 == 0o700
         folder.mkdir()
-        pq.write_table(pa.table({"v": [0.5]}), folder / "one.parquet")
+        pq.write_table(table, folder / "one.parquet")
 
-    write_parts(place / "out", write, Guard(VEIL, key=Key.new(), ledger=None), texts=False, overwrite=False)
+    table = pa.table({"v": to_vector_column(unit_vectors(2))})
+    guard = Guard(VEIL, key=Key.new(), ledger=None)
+    write_parts(
+        place / "out", write, Columns(vector_column="v").make_protection(guard, table.schema, table), overwrite=False
+    )
     assert set(_modes(place)) == {"out", "out/one.parquet", "out/_vecveil.json"}
     assert _open_to_others(place) == {}
 

@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from support.embedding_server import EmbeddingServer
 from support.gateways import MODEL, gateway_veil
+from support.ledgers import read_spent
 from support.veils import PRIVATE_WORD
 from vecveil.core.key import Key
 from vecveil.ledger import open_ledger
@@ -86,7 +87,7 @@ def test_a_client_gets_its_own_vectors_again(gateway: TestClient, guard: Guard, 
     first = _embed(gateway, RECORDS, client="hospital", side=side)
     assert _embed(gateway, RECORDS, client="hospital", side=side) == first
     with open_ledger(str(guard.ledger)) as ledger:
-        spent = ledger.spent([entry.record for entry in ledger.releases()])
+        spent = read_spent(ledger, [entry.record for entry in ledger.releases()])
     assert max(spent) == pytest.approx(guard.release.charge("0" * 32).cost)
 
 

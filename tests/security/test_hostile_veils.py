@@ -18,7 +18,7 @@ from support.embedding_server import EmbeddingServer
 from support.veils import made_veil, rotated_shape, unit_vectors, with_words
 from vecveil.concepts import patterns, terms
 from vecveil.core.digests import array_digest, json_digest
-from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilWarning
+from vecveil.core.errors import ArtifactError, EmbedderMismatchError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.files.key_file import write_key
 from vecveil.files.signature import public_key, sign_folder
@@ -238,3 +238,31 @@ def test_what_a_veil_does_with_private_words_is_shown(run: CommandLine, work: Pa
     _forge(work / "a.veil", _say("substitution", value=law))
     assert "randomize, ε = 29 for each different value" in " ".join(run("show", "a.veil").out.split())
     assert "randomize, ε = 29 for each different value" in run("guarantee", "a.veil").out
+
+
+def test_a_veil_that_understates_lengths_is_refused_by_the_vectors(tmp_path: Path) -> None:
+    """Its sheet would promise a hundred times the noise that it gives."""
+    honest = made_veil(epsilon=3000.0)
+    loose = replace(honest.fingerprint, normalized=False)
+    short = replace(honest.typical, signal=0.01, pair=0.005, euclidean_pair=0.004, high_pair=0.009)
+    replace(honest, fingerprint=loose, typical=short).save(tmp_path / "a.veil")
+    with pytest.raises(EmbedderMismatchError, match=r"these vectors are 1 long, and .* learned on 0\.01"):
+        Veil.load(tmp_path / "a.veil").perturb(unit_vectors(4))
+
+
+@pytest.mark.parametrize("place", ["key", "value"])
+def test_a_manifest_with_control_characters_is_neither_written_nor_read(tmp_path: Path, place: str) -> None:
+    facts = {"\x1b[2Jgates": 1.0} if place == "key" else {}
+    learner = {"name": "uniform", "note": "\x1b]0;owned\x07"} if place == "value" else {"name": "uniform"}
+    veil = made_veil(epsilon=30.0)
+    forged = replace(veil, provenance=replace(veil.provenance, facts=facts, learner=learner))
+    with pytest.raises(InvalidInputError, match="control characters"):
+        forged.save(tmp_path / "a.veil")
+    assert not (tmp_path / "a.veil").exists()
+    veil.save(tmp_path / "b.veil")
+    path = tmp_path / "b.veil" / "manifest.json"
+    document = json.loads(path.read_text())
+    document["provenance"]["facts"]["\x1b[2J"] = 1.0
+    path.write_text(json.dumps(document))
+    with pytest.raises(ArtifactError, match="control characters"):
+        Veil.load(tmp_path / "b.veil")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from support.embedders import WordEmbedder
+from support.ledgers import read_spent
 from support.tiny_model import write_tiny_model
 from support.veils import made_veil, unit_vectors
 from vecveil.core.arrays import Embeddings
@@ -186,7 +187,7 @@ def test_the_ledger_charges_a_second_release_exactly_where_bytes_changed(ledger:
     changed = (first != second).any(axis=1)
     assert 0 < changed.sum() < ROWS
     assert np.array_equal(first, third)
-    spent = np.array(ledger.spent(ledger.digests([f"\0s{number}".encode() for number in range(ROWS)])))
+    spent = np.array(read_spent(ledger, ledger.digests([f"\0s{number}".encode() for number in range(ROWS)])))
     assert np.array_equal(np.rint(spent / spent.min()), 1 + changed)
 
 
@@ -208,5 +209,5 @@ def test_a_number_that_lands_on_another_step_is_a_second_release(
     monkeypatch.setattr(np, "rint", rint_on_another_processor)
     second = veil.perturb(clean, **settings)  # type: ignore[arg-type]
     assert np.argwhere(first != second).tolist() == [[3, 5]]
-    spent = np.array(ledger.spent(ledger.digests([f"\0s{number}".encode() for number in range(20)])))
+    spent = np.array(read_spent(ledger, ledger.digests([f"\0s{number}".encode() for number in range(20)])))
     assert np.array_equal(np.flatnonzero(spent > 1.5 * spent.min()), [3])

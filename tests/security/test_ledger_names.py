@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,8 @@ import pytest
 from support.command_line import CommandLine
 from support.embedders import WordEmbedder
 from support.ledgers import tamper
-from support.veils import made_veil, unit_vectors
+from support.veils import made_veil, unit_vectors, with_words
+from vecveil.concepts import terms
 from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import BudgetExceededError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
@@ -71,6 +73,20 @@ def test_a_vector_under_another_name_is_warned_of_or_refused(ledger: Ledger, sec
     with pytest.raises(InvalidInputError, match="1 of these vectors are on record under another name"):
         WAYS[second](ledger)
     assert ledger.totals().releases == 2
+
+
+@pytest.mark.filterwarnings("ignore:the ledger knows")
+def test_one_text_with_a_removed_word_is_held_to_one_limit_by_whichever_name(ledger: Ledger) -> None:
+    """Two texts with other words there are two records; one text under other ids, or written otherwise, is not."""
+    veil = with_words(VEIL, terms("asthma", "gout"))
+    ledger.set_limit(2.5 * COST)
+    given: dict[str, Any] = {"embedder": Uncased(), "ledger": ledger}
+    veil.protect([TEXT], ids=["a"], **given)
+    veil.protect([TEXT.replace("asthma", "gout")], ids=["b"], **given)
+    veil.protect([TEXT.upper()], ids=["c"], **given)
+    with pytest.raises(BudgetExceededError, match="1 record "):
+        veil.protect([TEXT], ids=["d"], **given)
+    assert ledger.totals().releases == 3
 
 
 def test_two_names_in_one_batch_are_seen_too(ledger: Ledger) -> None:

@@ -23,7 +23,8 @@ from vecveil.core.errors import InvalidInputError, VecveilError
 from vecveil.core.key import Key
 from vecveil.embedders import CachedEmbedder
 from vecveil.files.key_file import write_key
-from vecveil.integrations.engines import write_parts
+from vecveil.files.vectors import to_vector_column
+from vecveil.integrations.engines import Columns, write_parts
 from vecveil.veil import Guard, protect_file
 
 VEIL = made_veil(epsilon=2.0)
@@ -213,10 +214,12 @@ def test_an_engine_does_not_write_through_a_planted_link(tmp_path: Path) -> None
     for name in ("out.partial", ".out.draft"):
         (tmp_path / name).symlink_to(elsewhere)
     guard = Guard(VEIL, key=Key.new(), ledger=None)
+    table = pa.table({"v": to_vector_column(unit_vectors(2))})
 
     def write(folder: Path) -> None:
         folder.mkdir()
-        pq.write_table(pa.table({"v": unit_vectors(2)[:, 0]}), folder / "one.parquet")
+        pq.write_table(table, folder / "one.parquet")
 
-    write_parts(tmp_path / "out", write, guard, texts=False, overwrite=False)
+    protection = Columns(vector_column="v").make_protection(guard, table.schema, table)
+    write_parts(tmp_path / "out", write, protection, overwrite=False)
     assert not list(elsewhere.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -117,3 +118,19 @@ def test_fields_of_a_store_are_searched_too() -> None:
 
 def test_a_concept_that_every_text_holds_names_no_column() -> None:
     assert not ConceptFinder(anything()).finds(["everything here is a word"])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"has_gout": [True] * ROWS},
+        {"age": [40 + row % 50 for row in range(ROWS)]},
+        {"seen": [date(1980 + row % 20, 1, 2) for row in range(ROWS)]},
+        {"more": [{"gout": 1, "cold": 0}] * ROWS},
+    ],
+)
+def test_names_and_numbers_of_columns_are_searched_too(tmp_path: Path, columns: dict[str, object]) -> None:
+    veil = replace(_veil(), concept=CONCEPT | patterns(AGE=r"\b[4-8]\d\b", DATE=r"\d{4}-\d\d-\d\d"))
+    source = _write(tmp_path / "in.parquet", _table(**columns, ward=["north"] * ROWS, floor=[1] * ROWS))
+    protect_file(veil, source, tmp_path / "out.parquet", embedder=WordEmbedder(), id_column="id")
+    assert pq.read_schema(tmp_path / "out.parquet").names == ["id", "ward", "floor", "vector"]

@@ -175,7 +175,7 @@ def test_each_value_that_a_record_has_had_is_charged_for_what_it_told(ledger: Le
     law = Randomize(epsilon=1.0, candidates={"DISEASE": ("gout", "asthma")})
     guard = Guard(_veil(law), ledger=ledger, key=KEY, embedder=WordEmbedder())
     for word in ("gout", "asthma", "gout"):
-        guard.protect_texts([f"She has {word}."] * 30, ids=range(30))
+        guard.protect_texts([f"Case {number} has {word}." for number in range(30)], ids=range(30))
     assert ledger.totals().highest_words == pytest.approx(2.0)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vecveil.core.atomic import atomic_folder, create_file, exists_already
 from vecveil.core.digests import array_digest, json_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError
-from vecveil.core.texts import shorten
+from vecveil.core.texts import shorten, strip_controls
 
 MANIFEST = "manifest.json"
 TENSORS = "tensors.safetensors"
@@ -72,6 +72,11 @@ def write_artifact(artifact: Artifact, path: Path, *, overwrite: bool = False) -
     require_free(path, artifact.kind, overwrite=overwrite)
     with atomic_folder(path.absolute(), overwrite=overwrite) as draft:
         document = {**artifact.document(), "digest": artifact.digest()}
+        try:
+            _require_plain(document)
+        except ValueError as error:
+            problem = f"the {artifact.kind} can't be kept: {error}; take them out of the concept"
+            raise InvalidInputError(problem) from None
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         for name in (MANIFEST, TENSORS):
             create_file(draft / name)
@@ -165,11 +170,11 @@ def _refuse_constant(name: str) -> None:
 
 
 def _require_plain(value: Any, depth: int = 0) -> None:
-    """Raise where something is nested too deep, or holds half a surrogate pair."""
+    """Raise where something is nested too deep, or a terminal would obey it; keys count like values."""
     if depth > DEEPEST:
         raise ValueError(f"it is nested deeper than {DEEPEST}")
-    if isinstance(value, str):
-        value.encode()
+    if isinstance(value, str) and strip_controls(value) != value:
+        raise ValueError("a string holds control characters")
     inside = [*value.keys(), *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
     for inner in inside:
         _require_plain(inner, depth + 1)

@@ -7,7 +7,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from vecveil.core.atomic import atomic_file, create_file, create_folder, exists_
 from vecveil.core.checks import one_of
 from vecveil.core.errors import ArtifactError, InvalidInputError, VecveilError
 from vecveil.files.sources import open_source
-from vecveil.files.writers import ROW_GROUP, BackgroundWriter, decode_categories, require_parquet, write_arrow
+from vecveil.files.writers import ROW_GROUP, Writer, decode_categories, open_writer, require_parquet, write_arrow
 
 ENDINGS = (".parquet", ".npy")
 PARTS = "part-*.arrow"
@@ -47,7 +47,7 @@ class ResumableOutput:
         self._schema: Any = None
         self._label: Mapping[str, Any] = {}
         self._in_parts = True
-        self._writer: BackgroundWriter | None = None
+        self._writer: Writer | None = None
         self.rows = 0
         self.run = secrets.token_hex(16)
 
@@ -86,7 +86,8 @@ class ResumableOutput:
                 yield output
             finally:
                 if output._writer is not None:
-                    output._writer.abandon()
+                    with suppress(Exception):
+                        output._writer.close()
                 # A run that failed before its first row leaves nothing behind, unless a ledger may know its name.
                 if not output._foreign and not output._begun and not any(output._folder.glob("part-*")):
                     output._clear()
@@ -113,14 +114,16 @@ class ResumableOutput:
             require_parquet(self._schema)
 
     def append(self, batch: Any) -> None:
-        """Write one Arrow record batch as the next part, later; the next call raises if that fails."""
+        """Write one Arrow record batch, as the next part first where there are parts."""
         plain = batch.cast(decode_categories(batch.schema))
         with self._naming_kept_parts():
             writer = self._open_writer()
-            part = self._part(self._parts) if self._in_parts else None
             with self._naming_the_output():
-                writer.write(_write_part_first(plain, part))
-            self._parts += self._in_parts
+                if self._in_parts:
+                    with atomic_file(self._part(self._parts)) as draft:
+                        write_arrow(draft, plain)
+                    self._parts += 1
+                writer.write(plain)
             self.rows += batch.num_rows
 
     def finish(self, notes: Mapping[str, str] | None = None) -> None:
@@ -193,16 +196,16 @@ class ResumableOutput:
         self._folder.rename(cleared)
         shutil.rmtree(cleared, ignore_errors=True)
 
-    def _open_writer(self) -> BackgroundWriter:
+    def _open_writer(self) -> Writer:
         """Return the writer of the output; it begins with the parts of earlier runs."""
         if self._writer is None:
             with self._naming_the_output():
                 self._draft.unlink(missing_ok=True)
                 create_file(self._draft)
-                self._writer = BackgroundWriter(self._draft, self._schema, npy=self._path.suffix == ".npy")
-                self._writer.write(
-                    batch for index in range(self._parts) for batch in open_source(self._part(index)).batches(ROW_GROUP)
-                )
+                self._writer = open_writer(self._draft, self._schema)
+                for index in range(self._parts):
+                    for batch in open_source(self._part(index)).batches(ROW_GROUP):
+                        self._writer.write(batch)
         return self._writer
 
     @contextmanager
@@ -243,14 +246,6 @@ def read_label(path: Path) -> Any:
     if isinstance(label, dict) and path.suffix == ".parquet":
         label |= {key.decode(): value.decode() for key, value in found.items() if key.decode().startswith("ledger_")}
     return label
-
-
-def _write_part_first(batch: Any, part: Path | None) -> Iterator[Any]:
-    """Yield the batch, once it is written as a part of its own."""
-    if part is not None:
-        with atomic_file(part) as draft:
-            write_arrow(draft, batch)
-    yield batch
 
 
 def _require_same_job(record: Path, job: Mapping[str, Any]) -> str:

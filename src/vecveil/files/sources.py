@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vecveil.core.errors import ArtifactError, InvalidInputError, UnknownNameError, VecveilError
+from vecveil.core.texts import strip_controls
 
 READERS = {
     "parquet": "columnar:ParquetSource",
@@ -80,6 +81,9 @@ def open_source(path: Path) -> Source:
         reader = getattr(import_module(f"vecveil.files.{module}"), name)(path)
     if len(set(reader.schema.names)) < len(reader.schema.names):
         raise ArtifactError(f"{path} has two columns of the same name")
+    for number, name in enumerate(reader.schema.names, start=1):
+        if strip_controls(name) != name:
+            raise ArtifactError(f"{path} has control characters in the name of column {number}; rename it")
     return Source(path=path, ending=ending, reader=reader)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -90,51 +88,12 @@ class NpyWriter:
         np.lib.format.write_array_header_1_0(self._stream, header)
 
 
-class BackgroundWriter:
-    """Writes a Parquet or `.npy` file on a thread of its own, while the next rows are being worked on.
+Writer: TypeAlias = ParquetWriter | NpyWriter
 
-    One call at a time waits to be carried out. The next call waits for it, and raises its error.
 
-    Args:
-        path: The file; an existing one is overwritten.
-        schema: Arrow schema of all batches.
-        npy: Whether to write `.npy`, and not Parquet.
-    """
-
-    def __init__(self, path: Path, schema: Any, *, npy: bool) -> None:
-        self._writer = NpyWriter(path, schema) if npy else ParquetWriter(path, schema)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="vecveil-write")
-        self._last: Future[None] | None = None
-
-    def write(self, batches: Iterable[Any]) -> None:
-        """Write record batches behind the others, later."""
-
-        def write_all() -> None:
-            for batch in batches:
-                self._writer.write(batch)
-
-        self._submit(write_all)
-
-    def close(self, notes: Mapping[str, str]) -> None:
-        """Write what is left, now, with notes in the metadata of a file that has a place for them."""
-        self._submit(lambda: self._writer.close(notes))
-        self._wait()
-        self._thread.shutdown()
-
-    def abandon(self) -> None:
-        """Close a file that is not needed any more, once the batches that it was given are written."""
-        self._thread.shutdown()
-        with suppress(Exception):
-            self._writer.close()
-
-    def _submit(self, work: Callable[[], None]) -> None:
-        self._wait()
-        self._last = self._thread.submit(work)
-
-    def _wait(self) -> None:
-        if self._last is not None:
-            last, self._last = self._last, None
-            last.result()
+def open_writer(path: Path, schema: Any) -> Writer:
+    """Return what writes batches of an Arrow schema to a file, by its ending; an existing one is overwritten."""
+    return NpyWriter(path, schema) if path.suffix == ".npy" else ParquetWriter(path, schema)
 
 
 def write_parquet(path: Path, batches: Iterable[Any], schema: Any) -> None:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vecveil.core.arrays import to_lists
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError, needs_extra
-from vecveil.integrations.awaiting import protect_queries
-from vecveil.integrations.reranking import CANDIDATES, TOP, drop_seal, read_candidates, rerank_awaited
+from vecveil.integrations.framework_model import FrameworkModel
+from vecveil.integrations.reranking import CANDIDATES, TOP, drop_seal, read_candidates
 from vecveil.veil import Guard
 from vecveil.veil.seal import Hit
 
@@ -88,7 +87,7 @@ def query_exactly(
         candidates: How many the collection is asked for.
         **more: What else the collection's query is given, such as `where`.
     """
-    protected: Any = to_lists(guard.protect_queries([query]))
+    protected: Any = [FrameworkModel(guard).protect_query(query)]
     found: Any = collection.query(query_embeddings=protected, **_ask(n_results, candidates), **more)
     return _order(found, guard.rerank(query, found["ids"][0], _read(found), top=n_results))
 
@@ -103,9 +102,10 @@ async def query_exactly_async(
     **more: Any,
 ) -> list[dict[str, Any]]:
     """Return what `query_exactly` does, from a collection of an asynchronous client."""
-    protected: Any = to_lists(await protect_queries(guard, [query], None))
+    model = FrameworkModel(guard)
+    protected: Any = [await model.protect_query_awaited(query)]
     found: Any = await collection.query(query_embeddings=protected, **_ask(n_results, candidates), **more)
-    return _order(found, await rerank_awaited(guard, query, found["ids"][0], _read(found), top=n_results))
+    return _order(found, await model.rerank_awaited(query, found["ids"][0], _read(found), top=n_results))
 
 
 def _ask(n_results: int, candidates: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from vecveil.core.atomic import atomic_folder
 from vecveil.core.errors import InvalidInputError
+from vecveil.ledger import POSTGRES
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
 from vecveil.veil.columns import ColumnPlan, find_private_columns
@@ -64,22 +65,14 @@ class Columns:
 def require_shared_ledger(guard: Guard) -> None:
     """Raise where the workers of several machines would each write a ledger of their own."""
     ledger = choose_ledger(guard.ledger)
-    if ledger is not None and not str(ledger).startswith(("postgresql://", "postgres://")):
+    if ledger is not None and not str(ledger).startswith(POSTGRES):
         raise InvalidInputError(
             "the workers are on several machines, and a ledger in a file is one machine's: "
             "name one in PostgreSQL (postgresql://…), or --no-ledger"
         )
 
 
-def write_parts(
-    output: Path,
-    write: Callable[[Path], None],
-    guard: Guard,
-    *,
-    texts: bool,
-    seals: bool = False,
-    overwrite: bool,
-) -> int:
+def write_parts(output: Path, write: Callable[[Path], None], protection: BatchProtection, *, overwrite: bool) -> int:
     """Let an engine write Parquet files to a folder, which appears when it is whole, and return its rows.
 
     One that is replaced stays until then.
@@ -87,14 +80,12 @@ def write_parts(
     Args:
         output: The folder.
         write: Has the engine write to a folder.
-        guard: What the parts are protected with.
-        texts: Whether they are made from texts, and not from vectors that came without them.
-        seals: Whether seals stand beside the protected vectors.
+        protection: What the parts are protected with.
         overwrite: Whether a folder that is there may be replaced.
     """
     import pyarrow.dataset as ds
 
-    with atomic_folder(output, overwrite=overwrite) as draft:
+    with atomic_folder(output.resolve(), overwrite=overwrite) as draft:
         # Engines make the folder themselves, and let others read it, who can't enter the draft around it.
         parts = draft / "parts"
         write(parts)
@@ -102,9 +93,9 @@ def write_parts(
         for path in parts.iterdir():
             path.rename(draft / path.name)
         parts.rmdir()
-        release = guard.release if texts else guard.vector_release
+        release = protection.release
         label = {**release.label(), **({} if release.ledger is None else release.ledger.notes())}
-        if seals:
-            label["seals"] = guard.sealer.label()
+        if protection.plan.seals:
+            label["seals"] = protection.guard.sealer.label()
         (draft / LABEL).write_text(json.dumps(label, indent=2), encoding="utf-8")
     return rows

@@ -1,4 +1,4 @@
-"""Haystack: embedders that give protected vectors, and a ranker of what they find."""
+"""Haystack: embedders of protected vectors, and a ranker of what they find."""
 
 from __future__ import annotations
 

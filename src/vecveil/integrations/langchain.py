@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from vecveil.core.arrays import Matrix, to_lists
+from vecveil.core.arrays import to_lists
 from vecveil.core.errors import needs_extra
-from vecveil.integrations.awaiting import protect_queries, protect_texts
-from vecveil.integrations.reranking import CANDIDATES, TOP, drop_seal, read_candidates, rerank_awaited
+from vecveil.integrations.framework_model import FrameworkModel
+from vecveil.integrations.reranking import CANDIDATES, TOP, drop_seal, read_candidates
 from vecveil.veil import Guard
 from vecveil.veil.seal import SEAL, Hit
 
@@ -38,42 +36,29 @@ class VeiledEmbeddings(Embeddings):
         self.guard = guard
         self.inner = inner
         self.protect_queries = protect_queries
-        if inner is not None:
-            guard.require_same_model(inner.embed_documents)
+        self._model = _wrap_model(guard, inner)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return a protected vector for each text."""
-        if not texts:
-            return []
-        inner = None if self.inner is None else self.inner.embed_documents
-        return to_lists(self.guard.protect_texts(texts, embed=inner))
+        return self._model.protect_texts(texts) if texts else []
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a query, protected unless `protect_queries` is off."""
         if self.protect_queries:
-            return to_lists(self.guard.protect_queries([text], embed=None if self.inner is None else self._embed))[0]
-        return to_lists(self.guard.model.embed([text]) if self.inner is None else self._embed([text]))[0]
+            return self._model.protect_query(text)
+        return to_lists(self.guard.model.embed([text]))[0] if self.inner is None else self.inner.embed_query(text)
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return a protected vector for each text; an embedding that is wrapped is awaited."""
-        if not texts:
-            return []
-        inner = None if self.inner is None else self.inner.aembed_documents
-        return to_lists(await protect_texts(self.guard, texts, inner))
+        return await self._model.protect_texts_awaited(texts) if texts else []
 
     async def aembed_query(self, text: str) -> list[float]:
         """Return the vector of a query, protected unless `protect_queries` is off."""
-        if self.inner is None:
-            return await asyncio.to_thread(self.embed_query, text)
         if self.protect_queries:
-            return to_lists(await protect_queries(self.guard, [text], self._embed_async))[0]
-        return await self.inner.aembed_query(text)
-
-    async def _embed_async(self, queries: list[str]) -> list[list[float]]:
-        return [await self.inner.aembed_query(query) for query in queries if self.inner is not None]
-
-    def _embed(self, queries: list[str]) -> Matrix:
-        return np.asarray([self.inner.embed_query(query) for query in queries if self.inner is not None])
+            return await self._model.protect_query_awaited(text)
+        return await (
+            asyncio.to_thread(self.embed_query, text) if self.inner is None else self.inner.aembed_query(text)
+        )
 
 
 class VeiledReranker(BaseDocumentCompressor):
@@ -92,28 +77,20 @@ class VeiledReranker(BaseDocumentCompressor):
     seal_field: str
     """The entry of a document's metadata that holds its seal."""
 
-    _guard: Guard = PrivateAttr()
-    _inner: Embeddings | None = PrivateAttr()
+    _model: FrameworkModel = PrivateAttr()
 
     def __init__(
         self, guard: Guard, inner: Embeddings | None = None, *, top_n: int = TOP, seal_field: str = SEAL
     ) -> None:
         super().__init__(**{"top_n": top_n, "seal_field": seal_field})
-        self._guard, self._inner = guard, inner
-        if inner is not None:
-            guard.require_same_model(inner.embed_documents)
+        self._model = _wrap_model(guard, inner)
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """Return the nearest documents, each with its cosine as `relevance_score` and without its seal."""
         del callbacks
-        candidates = self._read(documents)
-        if self._inner is None:
-            hits = self._guard.rerank(query, _ids(documents), candidates, top=self.top_n)
-        else:
-            asked, embed = np.asarray(self._inner.embed_query(query)), self._inner.embed_documents
-            hits = self._guard.rerank(asked, _ids(documents), candidates, embed=embed, top=self.top_n)
+        hits = self._model.rerank(query, [one.id for one in documents], self._read(documents), top=self.top_n)
         return self._order(documents, hits)
 
     async def acompress_documents(
@@ -121,19 +98,10 @@ class VeiledReranker(BaseDocumentCompressor):
     ) -> Sequence[Document]:
         """Return what `compress_documents` does; an embedding that is wrapped is awaited."""
         del callbacks
-        hits = await rerank_awaited(
-            self._guard,
-            query,
-            _ids(documents),
-            self._read(documents),
-            embed_query=None if self._inner is None else self._embed_query,
-            embed_texts=None if self._inner is None else self._inner.aembed_documents,
-            top=self.top_n,
+        ids = [one.id for one in documents]
+        return self._order(
+            documents, await self._model.rerank_awaited(query, ids, self._read(documents), top=self.top_n)
         )
-        return self._order(documents, hits)
-
-    async def _embed_query(self, queries: list[str]) -> list[list[float]]:
-        return [await self._inner.aembed_query(query) for query in queries if self._inner is not None]
 
     def _read(self, documents: Sequence[Document]) -> list[bytes | str]:
         fields, texts = [one.metadata for one in documents], [one.page_content for one in documents]
@@ -171,5 +139,7 @@ class VeiledRetriever(BaseRetriever):
         return [*await self.reranker.acompress_documents(found, query)]
 
 
-def _ids(documents: Sequence[Document]) -> list[Any]:
-    return [one.id for one in documents]
+def _wrap_model(guard: Guard, inner: Embeddings | None) -> FrameworkModel:
+    if inner is None:
+        return FrameworkModel(guard)
+    return FrameworkModel(guard, inner.embed_query, inner.embed_documents, inner.aembed_query, inner.aembed_documents)

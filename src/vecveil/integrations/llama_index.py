@@ -9,8 +9,8 @@ import numpy as np
 
 from vecveil.core.arrays import to_lists
 from vecveil.core.errors import InvalidInputError, needs_extra
-from vecveil.integrations.awaiting import protect_queries, protect_texts
-from vecveil.integrations.reranking import TOP, drop_seal, read_candidates, rerank_awaited
+from vecveil.integrations.framework_model import FrameworkModel
+from vecveil.integrations.reranking import TOP, drop_seal, read_candidates
 from vecveil.veil import Guard
 from vecveil.veil.seal import SEAL, Hit, write_as_text
 
@@ -37,16 +37,13 @@ class VeiledEmbedding(BaseEmbedding):
     guard_id: str
     """Tells guards apart: LlamaIndex looks for cached vectors by the fields of a step."""
 
-    _guard: Guard = PrivateAttr()
-    _inner: BaseEmbedding | None = PrivateAttr()
+    _model: FrameworkModel = PrivateAttr()
 
     def __init__(self, guard: GuardLike, inner: BaseEmbedding | None = None, **settings: Any) -> None:
         guard = _open_guard(guard)
         known = {"model_name": guard.opened_veil.fingerprint.model, "guard_id": guard.id}
         super().__init__(**{**known, **settings})
-        self._guard, self._inner = guard, inner
-        if inner is not None:
-            guard.require_same_model(inner._get_text_embeddings)
+        self._model = _wrap_model(guard, inner)
 
     @classmethod
     def class_name(cls) -> str:
@@ -55,35 +52,25 @@ class VeiledEmbedding(BaseEmbedding):
 
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
         """Return the embedding as plain data, without any key; `from_dict` makes one of it that loads its own model."""
-        return {**super().to_dict(**kwargs), "guard": _write_guard(self._guard)}
+        return {**super().to_dict(**kwargs), "guard": _write_guard(self._model.guard)}
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        return to_lists(self._guard.protect_queries([query], embed=None if self._inner is None else self._embed))[0]
-
-    def _embed(self, queries: list[str]) -> Any:
-        # The public method would show the clean vector to listeners of LlamaIndex's events.
-        return [self._inner._get_query_embedding(query) for query in queries if self._inner is not None]
-
-    async def _embed_async(self, queries: list[str]) -> Any:
-        return [await self._inner._aget_query_embedding(query) for query in queries if self._inner is not None]
+        return self._model.protect_query(query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
-        inner = None if self._inner is None else self._embed_async
-        return to_lists(await protect_queries(self._guard, [query], inner))[0]
-
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return (await self._aget_text_embeddings([text]))[0]
-
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        inner = None if self._inner is None else self._inner._aget_text_embeddings
-        return to_lists(await protect_texts(self._guard, texts, inner))
+        return await self._model.protect_query_awaited(query)
 
     def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
+        return self._model.protect_texts([text])[0]
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return (await self._model.protect_texts_awaited([text]))[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        inner = None if self._inner is None else self._inner._get_text_embeddings
-        return to_lists(self._guard.protect_texts(texts, embed=inner))
+        return self._model.protect_texts(texts)
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await self._model.protect_texts_awaited(texts)
 
 
 class VeilNodes(TransformComponent):
@@ -146,16 +133,13 @@ class VeiledRerank(BaseNodePostprocessor):
     top_n: int
     """How many nodes come back."""
 
-    _guard: Guard = PrivateAttr()
-    _inner: BaseEmbedding | None = PrivateAttr()
+    _model: FrameworkModel = PrivateAttr()
 
     def __init__(
         self, guard: GuardLike, inner: BaseEmbedding | None = None, *, top_n: int = TOP, **settings: Any
     ) -> None:
         super().__init__(**{"top_n": top_n, **settings})
-        self._guard, self._inner = _open_guard(guard), inner
-        if inner is not None:
-            self._guard.require_same_model(inner._get_text_embeddings)
+        self._model = _wrap_model(_open_guard(guard), inner)
 
     @classmethod
     def class_name(cls) -> str:
@@ -164,35 +148,17 @@ class VeiledRerank(BaseNodePostprocessor):
 
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
         """Return the step as plain data, without any key."""
-        return {**super().to_dict(**kwargs), "guard": _write_guard(self._guard)}
+        return {**super().to_dict(**kwargs), "guard": _write_guard(self._model.guard)}
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        query, ids, candidates = self._read(nodes, query_bundle)
-        if self._inner is None:
-            return _order(nodes, self._guard.rerank(query, ids, candidates, top=self.top_n))
-        # The public methods would show clean vectors to listeners of LlamaIndex's events.
-        asked, embed = np.asarray(self._inner._get_query_embedding(query)), self._inner._get_text_embeddings
-        return _order(nodes, self._guard.rerank(asked, ids, candidates, embed=embed, top=self.top_n))
+        return _order(nodes, self._model.rerank(*self._read(nodes, query_bundle), top=self.top_n))
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        query, ids, candidates = self._read(nodes, query_bundle)
-        hits = await rerank_awaited(
-            self._guard,
-            query,
-            ids,
-            candidates,
-            embed_query=None if self._inner is None else self._embed_query,
-            embed_texts=None if self._inner is None else self._inner._aget_text_embeddings,
-            top=self.top_n,
-        )
-        return _order(nodes, hits)
-
-    async def _embed_query(self, queries: list[str]) -> Any:
-        return [await self._inner._aget_query_embedding(query) for query in queries if self._inner is not None]
+        return _order(nodes, await self._model.rerank_awaited(*self._read(nodes, query_bundle), top=self.top_n))
 
     def _read(
         self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None
@@ -219,6 +185,14 @@ def _hold_seal(node: BaseNode, seal: str) -> dict[str, Any]:
         "excluded_embed_metadata_keys": [*node.excluded_embed_metadata_keys, SEAL],
         "excluded_llm_metadata_keys": [*node.excluded_llm_metadata_keys, SEAL],
     }
+
+
+def _wrap_model(guard: Guard, inner: BaseEmbedding | None) -> FrameworkModel:
+    if inner is None:
+        return FrameworkModel(guard)
+    # The public methods would show clean vectors to listeners of LlamaIndex's events.
+    awaited = inner._aget_query_embedding, inner._aget_text_embeddings
+    return FrameworkModel(guard, inner._get_query_embedding, inner._get_text_embeddings, *awaited)
 
 
 def _write_guard(guard: Guard) -> dict[str, Any] | None:

@@ -47,11 +47,9 @@ def protect_parquet(
     dataset = ray.data.read_parquet(str(Path(source).resolve()))
     protection = _plan_protection(dataset, guard, columns)
     return write_parts(
-        Path(output).resolve(),
+        Path(output),
         lambda folder: _protect(dataset, protection).write_parquet(str(folder)),
-        guard,
-        texts=protection.plan.is_text,
-        seals=protection.plan.seals,
+        protection,
         overwrite=overwrite,
     )
 

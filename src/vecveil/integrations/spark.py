@@ -48,11 +48,9 @@ def protect_parquet(
     frame = session.read.parquet(str(Path(source).resolve()))
     protection = _plan_protection(frame, guard, columns)
     return write_parts(
-        Path(output).resolve(),
+        Path(output),
         lambda folder: _protect(frame, protection).write.parquet(str(folder)),
-        guard,
-        texts=protection.plan.is_text,
-        seals=protection.plan.seals,
+        protection,
         overwrite=overwrite,
     )
 

@@ -136,7 +136,7 @@ class Gateway:
                 tokens=tokens,
                 rewriting=rewriting,
                 rate=TextRate(per_minute=client.texts_per_minute or settings.texts_per_minute),
-                sealer=_client_sealer(own, client),
+                sealer=_make_sealer(own),
             )
         return cls(clients=clients, handlers=handlers, settings=settings)
 
@@ -173,11 +173,11 @@ def _at_budget(guard: Guard, epsilon: float | None, noise_ratio: float | None, p
     return replace(guard, epsilon=epsilon, noise_ratio=noise_ratio, paper_epsilon=paper_epsilon)
 
 
-def _client_sealer(guard: Guard, client: Client) -> Sealer | None:
-    """Return what seals for the owner; no client can test a guess by comparing seals with those of another."""
+def _make_sealer(guard: Guard) -> Sealer | None:
+    """Return what seals for the owner; no client can test a guess by comparing its seal with others."""
     if guard.key is None and guard.seal_key is None:
         return None
-    return replace(guard.sealer, writer=client.name)
+    return replace(guard.sealer, repeatable=False)
 
 
 class ClientRun(LedgerRun):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -15,8 +16,10 @@ from starlette.responses import JSONResponse
 
 from vecveil.veil.seal import Hit
 
-MOST_INPUTS = 2048
-"""OpenAI's own limit."""
+MOST_INPUTS, MOST_TOKENS = 2048, 300_000
+"""OpenAI's own limits of one request."""
+
+_TOKENS = re.compile(rb'"input"\s*:\s*\[[\s\[]*\d')
 
 LONGEST_TEXT = 100_000
 """Characters of a text; models read a few thousand, and split all of it into tokens before."""
@@ -182,6 +185,9 @@ Request = TypeVar("Request", bound=ClientRequest)
 
 def read_request(body: bytes, kind: type[Request], *, longest_text: int = LONGEST_TEXT) -> Request:
     """Return the request in `body`, or refuse it with the name of the field at fault."""
+    if body.count(b",") > MOST_TOKENS and _TOKENS.search(body):
+        # Before it is read: millions of numbers take seconds, and memory, that others wait for.
+        raise invalid("input", f"input must not hold more than {MOST_TOKENS:,} tokens")
     try:
         request = kind.model_validate_json(body)
     except ValidationError as error:

@@ -39,7 +39,7 @@ MOST_PIPELINED = 8
 """Requests that a connection may send ahead of its answers."""
 
 MOST_CONNECTIONS = 1024
-"""Open connections; where there are more, some that wait for a request are closed."""
+"""Open connections; where there are more, some whose request has not come in full are closed."""
 
 MOST_FILES = 16_384
 """Files and connections that the process asks the system for, where that allows fewer."""
@@ -49,7 +49,7 @@ class LimitedProtocol(HttpToolsProtocol):
     """HTTP on one connection, with limits that uvicorn does not have.
 
     A header must not be too long, nor arrive or an answer leave too slowly. Where there are too many connections, the
-    address that has the most of those without a request in work loses the oldest sixteenth of them.
+    address that has the most of those whose request has not come in full loses the oldest sixteenth of them.
     """
 
     def __init__(self, *args: Any, **settings: Any) -> None:
@@ -65,6 +65,11 @@ class LimitedProtocol(HttpToolsProtocol):
         return self.cycle is None or self.cycle.response_complete
 
     @property
+    def is_unfinished(self) -> bool:
+        """Whether a request is still to come, or the rest of its body."""
+        return self.is_waiting or bool(self.cycle and self.cycle.more_body)
+
+    @property
     def address(self) -> str:
         """The address at the other end."""
         return self.client[0] if self.client else ""
@@ -74,7 +79,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._limit_time("header", HEADER_SECONDS)
         if len(self.connections) > MOST_CONNECTIONS:
-            waiting = [one for one in self.connections if isinstance(one, LimitedProtocol) and one.is_waiting]
+            waiting = [one for one in self.connections if isinstance(one, LimitedProtocol) and one.is_unfinished]
             count = Counter(one.address for one in waiting)
             waiting.sort(key=lambda one: (-count[one.address], one._active_at))
             for one in waiting[: max(1, len(waiting) // 16)]:

@@ -11,12 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from vecveil.core.arrays import Embeddings
-from vecveil.core.digests import json_digest, text_digest
+from vecveil.core.digests import json_digest
 from vecveil.core.errors import VecveilError
 from vecveil.embedders import Embedder
 from vecveil.service.messages import LONGEST_TEXT, RefusedError, check_text, invalid
 from vecveil.service.turns import ClientTurns
 from vecveil.veil.embedding import embed_texts
+from vecveil.veil.release import digest_contents
 
 TABLE_SECONDS = 20.0
 """Time to wait for the table of an encoding, which is fetched from the network once."""
@@ -60,7 +61,8 @@ class Upstream(Protocol):
 
 def digest_inputs(inputs: list[str] | list[list[int]]) -> list[bytes]:
     """Return a digest of each input."""
-    return [text_digest(one) if isinstance(one, str) else bytes.fromhex(json_digest({"tokens": one})) for one in inputs]
+    texts = [one if isinstance(one, str) else json_digest({"tokens": one}) for one in inputs]
+    return digest_contents(texts)
 
 
 class LocalUpstream:

@@ -100,12 +100,16 @@ class BatchProtection:
         if not self.guard.release.is_keyed:
             raise InvalidInputError("an engine may run a part twice: protect with a key, so that it comes out the same")
 
+    @property
+    def release(self) -> Release:
+        """The way out of the texts, or of vectors that came without them."""
+        return self.guard.release if self.plan.is_text else self.guard.vector_release
+
     def __call__(self, batch: Any) -> Any:
         """Return the protected rows of a batch, in its order."""
         rows = take_filled(self.plan, batch) if self.skip_empty else batch
         model = self.guard.model if self.plan.is_text else None
-        release = self.guard.release if self.plan.is_text else self.guard.vector_release
-        protected = protect_batch(release, self.plan, rows, model, self.guard.sealer if self.plan.seals else None)
+        protected = protect_batch(self.release, self.plan, rows, model, self.guard.sealer if self.plan.seals else None)
         return self.plan.output_batch(rows, self.schema, protected, self.guard.finder)
 
     def __reduce__(self) -> tuple[Any, ...]:

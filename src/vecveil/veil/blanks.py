@@ -228,8 +228,10 @@ def compare_blanks(embed: Embed, blanks: Sequence[Blank], rewritten: Sequence[Se
         rewritten: What the model reads for each candidate of each blank.
     """
     posteriors = []
-    for blank, candidates in zip(blanks, rewritten, strict=True):
-        vectors = np.asarray(embed(list(candidates)), dtype=np.float64)
+    found = np.asarray(embed([text for candidates in rewritten for text in candidates]), dtype=np.float64)
+    ends = np.cumsum([len(candidates) for candidates in rewritten])
+    parts = np.split(found, ends[:-1]) if blanks else []
+    for blank, vectors in zip(blanks, parts, strict=True):
         seen = vectors[blank.truth]
         equal = np.linalg.norm(vectors - seen, axis=1) <= EQUAL * np.linalg.norm(seen)
         posteriors.append(equal / equal.sum())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from vecveil.core.checks import one_of
-from vecveil.core.errors import InvalidInputError, list_names
+from vecveil.core.errors import InvalidInputError, join_names
 from vecveil.files.vectors import (
     VECTOR,
     holds_annotations,
@@ -18,7 +18,7 @@ from vecveil.files.vectors import (
 )
 from vecveil.veil.passages import ANNOTATIONS
 from vecveil.veil.seal import SEAL, SealedRelease
-from vecveil.veil.values import PRIVATE_NAMES, ConceptFinder, is_long, join_strings, reads_like_text
+from vecveil.veil.values import PRIVATE_NAMES, SEARCHED, ConceptFinder, is_long, join_strings, reads_like_text
 
 if TYPE_CHECKING:
     from vecveil.veil.words import WordProtection
@@ -90,8 +90,8 @@ class ColumnPlan:
             raise InvalidInputError(f"name a text column or a vector column, got both {text!r} and {vectors!r}")
         if vectors in keep:
             raise InvalidInputError(f"the clean vectors of {vectors!r} can't be kept: the protected ones replace them")
-        _require_types(schema, text=text, vectors=vectors, ids=ids)
-        _require_types(schema, text=None, vectors=None, ids=groups)
+        require_types(schema, text=text, vectors=vectors, ids=ids)
+        require_types(schema, ids=groups)
         risky = (name for name in columns if _is_risky(schema.field(name), sample))
         unsafe = {text, vectors, *risky} - set(keep)
         carried = () if vectors_only else tuple(name for name in columns if name not in unsafe)
@@ -108,7 +108,9 @@ class ColumnPlan:
             output_column=output_column,
             carried=carried,
             dropped=tuple(name for name in columns if name not in carried and name != vectors),
-            searched=tuple(name for name in carried if name not in keep and holds_strings(schema.field(name).type)),
+            searched=tuple(
+                name for name in carried if name not in keep and (name != ids or holds_strings(schema.field(name).type))
+            ),
             seals=seals,
         )
 
@@ -126,7 +128,7 @@ class ColumnPlan:
         if column is None and ANNOTATIONS not in schema.names:
             raise InvalidInputError(
                 "what is private is annotated: name the column of annotations (--annotations, in Python "
-                f"annotations_column=); the columns are {list_names(schema.names)}"
+                f"annotations_column=); the columns are {join_names(schema.names)}"
             )
         return replace(self, annotations=one_of(column or ANNOTATIONS, schema.names, "column"))
 
@@ -168,8 +170,21 @@ class ColumnPlan:
 
 
 def find_private_columns(batch: Any, columns: Iterable[str], finder: ConceptFinder) -> list[str]:
-    """Return the columns of a batch in which the concept finds words."""
-    return [name for name in columns if finder.looks and finder.finds(batch.column(name).to_pylist())]
+    """Return the columns of a batch in which the concept finds words, or in the names of which it does."""
+    if not finder.looks:
+        return []
+    return [
+        name for name in columns if finder.finds([name.replace("_", " ")]) or finder.finds(_read(batch.column(name)))
+    ]
+
+
+def _read(column: Any) -> list[Any]:
+    """Return the values of a column; of numbers and dates, which are alike, so many that one search is enough."""
+    from pyarrow import types
+
+    few = not holds_strings(column.type) and not types.is_nested(column.type)
+    values: list[Any] = (column.unique()[:SEARCHED] if few else column).to_pylist()
+    return values
 
 
 def _is_risky(field: Any, sample: Any) -> bool:
@@ -194,7 +209,8 @@ def _require_place_for_seals(ids: str | None, taken: set[str], *, vectors_only: 
         raise InvalidInputError(f"the input has a column {SEAL!r}, where the seals belong: rename it, or leave it out")
 
 
-def _require_types(schema: Any, *, text: str | None, vectors: str | None, ids: str | None) -> None:
+def require_types(schema: Any, *, text: str | None = None, vectors: str | None = None, ids: str | None = None) -> None:
+    """Raise unless columns of an Arrow schema hold texts, vectors and ids."""
     from pyarrow import types
 
     def is_string(kind: Any) -> bool:
@@ -216,8 +232,8 @@ def _choose_column(schema: Any) -> tuple[str | None, str | None]:
         return "text", None
     if len(vectors) == 1 and "text" not in columns:
         return None, vectors[0]
-    holding = f", and these hold vectors: {list_names(vectors)}" if vectors else ""
+    holding = f", and these hold vectors: {join_names(vectors)}" if vectors else ""
     raise InvalidInputError(
         "name the text column or the vector column to protect (--text-column, --vector-column); "
-        f"the columns are {list_names(columns)}{holding}"
+        f"the columns are {join_names(columns)}{holding}"
     )

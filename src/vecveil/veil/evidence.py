@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vecveil.attacks import Attack, Sample, build_attack
+from vecveil.attacks import Attack, Sample, TrainingRun, build_attack
 from vecveil.concepts import ContrastSet, Passage, SensitiveToken, sensitive_tokens
 from vecveil.concepts.passage import Spans
 from vecveil.concepts.replacement import collect_surfaces, replace_spans
@@ -81,7 +81,7 @@ class CorpusAttacker:
         """Return the attack as trained on `vectors`, a release of the corpus."""
         sample = Sample(vectors=vectors, texts=self.texts.texts, tokens=self.texts.tokens)
         kept: NDArray[np.intp] = np.setdiff1d(np.arange(len(sample)), self.held_out)
-        trained = self.attack.train(sample.rows(kept), sample.rows(self.held_out), rng, progress=progress)
+        trained = self.attack.train(TrainingRun(sample.rows(kept), sample.rows(self.held_out), rng, progress=progress))
         if not isinstance(trained, DifferentiableAttack):
             raise InvalidInputError(
                 f"a shape can't be learned through {type(self.attack).__name__}: what it trains has no network with "

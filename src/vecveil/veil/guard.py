@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from vecveil.concepts import Concept, load_concept
 from vecveil.core.arrays import Embeddings
-from vecveil.core.digests import json_digest, text_digest
+from vecveil.core.digests import json_digest
 from vecveil.core.errors import EmbedderMismatchError, InvalidInputError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
 from vecveil.core.texts import to_texts
 from vecveil.embedders import Embedder, EmbedderLike
-from vecveil.embedders.probes import PROBE
+from vecveil.embedders.embedder import PROBE
 from vecveil.ledger import Ledger, is_address
 from vecveil.veil.embedding import check_texts, embed_texts
 from vecveil.veil.ledger_run import DEFAULT_LEDGER, NO_LEDGER, choose_ledger
-from vecveil.veil.release import Release
+from vecveil.veil.release import Release, digest_contents
 from vecveil.veil.seal import Hit, SealedRelease, Sealer, choose_seal_key, is_sealed, protect_and_seal, rerank
 from vecveil.veil.values import ConceptFinder
 from vecveil.veil.veil import Veil, without_texts
@@ -179,7 +179,7 @@ class Guard:
             ids: One per text, as for `protect_texts`.
             words: How many private values were replaced in each text before it was embedded; None where they stayed.
         """
-        contents = [text_digest(text) for text in to_texts(texts)]
+        contents = digest_contents(to_texts(texts))
         return self.release_of(words).protect_vectors(vectors, ids=ids, contents=contents, words=words)
 
     def protect_vectors(self, vectors: Embeddings, *, ids: Sequence[str | int] | None = None) -> NDArray[Any]:

@@ -16,15 +16,13 @@ from vecveil.attacks import build_attack
 from vecveil.concepts import Concept, Passage, contrast_set
 from vecveil.concepts.passage import passages
 from vecveil.core.checks import at_least
-from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import EmbedderLike, resolve_embedder
 from vecveil.ledger import Ledger
 from vecveil.mechanisms import MECHANISMS
-from vecveil.shapes import AttackLearner, PrivateLearner, ShapeLearner, build_learner
+from vecveil.shapes import DEFAULT_SHAPE, AttackLearner, PrivateLearner, ShapeLearner, build_learner
 from vecveil.shapes.erasure import release_center
-from vecveil.shapes.registry import DEFAULT_SHAPE
 from vecveil.substitutions import DEFAULT_SUBSTITUTION, Substitution, build_substitution
 from vecveil.substitutions.plain import Keep
 from vecveil.substitutions.randomize import Randomize
@@ -32,7 +30,7 @@ from vecveil.veil.budget import Budget, TypicalLengths
 from vecveil.veil.evidence import corpus_evidence
 from vecveil.veil.ledger_run import choose_ledger, record_learning
 from vecveil.veil.provenance import Provenance
-from vecveil.veil.release import identify_contents
+from vecveil.veil.release import digest_contents, identify_contents
 from vecveil.veil.veil import Veil
 from vecveil.veil.words import WordProtection, fit_substitution
 
@@ -177,7 +175,7 @@ def learn(
         veil.warn_of_noise(veil.epsilon_at(asked))
     ledger = choose_ledger(ledger)
     if ledger is not None and not public:
-        ids = identify_contents([text_digest(passage.text) for passage in corpus])
+        ids = identify_contents(digest_contents([passage.text for passage in corpus]))
         record_learning(ledger, ids, veil=veil.digest(), learner=shape, losses=losses)
     return veil
 

@@ -108,8 +108,6 @@ class LedgerRun:
             progress: Told how far the work is.
         """
         run = self.open()
-        if run.ledger.limit is None:
-            return
 
         def digests() -> Iterator[tuple[list[bytes], list[bytes]]]:
             row = run.rows
@@ -174,7 +172,7 @@ class LedgerRun:
 
 def choose_ledger(given: Ledger | str | Path | None) -> Ledger | str | Path | None:
     """Return where releases are recorded: where `given` says, or else where $VECVEIL_LEDGER does; None for nowhere."""
-    chosen = given if given is not None else os.environ.get("VECVEIL_LEDGER") or NO_LEDGER
+    chosen = given if given is not None else default_ledger(NO_LEDGER)
     if chosen == DEFAULT_LEDGER:
         return default_ledger()
     return None if chosen == NO_LEDGER else chosen

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from vecveil.core.checks import at_least
-from vecveil.core.digests import file_digest, text_digest
+from vecveil.core.digests import file_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError, VecveilWarning
 from vecveil.core.key import Key
 from vecveil.core.progress import Progress, silent
@@ -23,12 +22,10 @@ from vecveil.files.vectors import read_vectors
 from vecveil.veil.batches import has_text, protect_batch, take_filled
 from vecveil.veil.columns import ColumnPlan, find_private_columns
 from vecveil.veil.ledger_run import NO_LEDGER, choose_ledger
-from vecveil.veil.release import Release, ReleaseSettings, encode_ids, identify_contents
+from vecveil.veil.release import Release, ReleaseSettings, digest_contents, encode_ids, identify_contents
 from vecveil.veil.seal import choose_seal_key
 from vecveil.veil.values import ConceptFinder
 from vecveil.veil.veil import Veil, without_texts
-
-T = TypeVar("T")
 
 SAMPLE = 256
 """First rows that are looked at to see which columns read like text."""
@@ -106,8 +103,8 @@ def protect_file(
             which the concept finds words.
         skip_empty: Leave rows without a text out; otherwise one such row is an error, before any work is done.
         seed: For tests and published experiments only: noise from a seed is not private, and the output says so.
-        batch_rows: Rows that are protected and written together: a kill can cost these, and those that are just being
-            written. 256 texts or 8,192 vectors where None.
+        batch_rows: Rows that are protected and written together, which a kill can cost; 256 texts or 8,192 vectors
+            where None.
         embedder: The embedder, where it isn't to be found under the name that the veil was learned with.
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
         seal: Whether to write a column "seal" beside the protected vectors: the clean ones, encrypted for whoever has
@@ -185,7 +182,7 @@ def protect_file(
             rows.check_budget(release, after=resumed, progress=progress)
         # Late, because it can take long and most that a user can get wrong has been looked at by now.
         model = veil.embedder(embedder, cache=None if cache is None else Path(cache)) if plan.is_text else None
-        batches = _prefetch(rows.batches(size, after=resumed))
+        batches = rows.batches(size, after=resumed)
         for batch in progress(batches, label="protecting", total=total - resumed, weigh=lambda part: part.num_rows):
             if release.ledger is not None:
                 # From here on the ledger may know the name of this run, so it must be kept, whatever happens.
@@ -302,7 +299,7 @@ class _Rows:
                 ids = None if self.plan.ids is None else batch.column(self.plan.ids).to_pylist()
                 if self.plan.is_text:
                     texts = batch.column(self.plan.column).to_pylist()
-                    contents = identify_contents([text_digest(text) for text in texts])
+                    contents = identify_contents(digest_contents(texts))
                     yield contents if ids is None else encode_ids(ids, first_row=row), None
                 else:
                     yield release.name_records(self._vectors(batch, release, row), ids, first_row=row)
@@ -322,13 +319,3 @@ class _Rows:
 
     def _vectors(self, batch: Any, release: Release, first_row: int) -> Any:
         return read_vectors(batch.column(self.plan.column), dimensions=release.model.dimensions, first_row=first_row)
-
-
-def _prefetch(items: Iterator[T]) -> Iterator[T]:
-    """Yield `items`, each fetched on another thread while the caller has the one before."""
-    end = object()
-    with ThreadPoolExecutor(1, thread_name_prefix="vecveil-prefetch") as thread:
-        coming = thread.submit(next, items, end)
-        while (item := coming.result()) is not end:
-            coming = thread.submit(next, items, end)
-            yield item  # type: ignore[misc]

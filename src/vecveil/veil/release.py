@@ -41,6 +41,9 @@ CHUNK_NUMBERS = 1 << 18
 LENGTH_TOLERANCE = 0.01
 """How far the length of a vector of length one may be off, in numbers of whichever precision."""
 
+TOO_LONG = 4.0
+"""Vectors that are so many times as long as the veil's own are of another model, or the veil was forged."""
+
 
 class Record(NamedTuple):
     """One record of a release.
@@ -156,7 +159,7 @@ class Release:
         plain = check_texts(texts, first_row=first_row)
         rewritten = self.rewrite(texts, ids=ids, groups=groups, first_row=first_row)
         vectors = embed_texts(embedder, rewritten.texts, first_row=first_row, progress=progress)
-        contents = [text_digest(text) for text in plain]
+        contents = digest_contents(plain)
         return self.protect_vectors(vectors, ids=ids, contents=contents, words=rewritten.words, first_row=first_row)
 
     def rewrite(
@@ -182,7 +185,7 @@ class Release:
         if self.words is None:
             return RewrittenTexts(plain, [0] * len(plain))
         self.words.require_readable(texts)
-        scopes = [text_digest(fold_value(text)) for text in plain]
+        scopes = digest_contents(plain)
         for mark, given in ((b"id ", ids), (b"group ", groups)):
             if given is not None:
                 scopes = [mark + one for one in encode_ids(given, rows=len(plain), first_row=first_row)]
@@ -199,7 +202,7 @@ class Release:
     ) -> NDArray[Any]:
         """Return protected copies of vectors, recorded before they are returned.
 
-        Where words were replaced, different texts may have one vector: they are no one record by two names then.
+        Where words were replaced, different texts may have one vector: the ledger tells those by their contents.
 
         Args:
             vectors: One row per record, as the veil's embedder makes them.
@@ -207,7 +210,8 @@ class Release:
                 noise.
             contents: Digests of the texts that the vectors were made of, by which the ledger knows records without
                 ids; it knows them by their vectors where None.
-            words: How many private values were replaced in each text; None where vectors came without their texts.
+            words: How many private values were replaced in each text; None where vectors came without their texts. It
+                takes `contents`.
             first_row: Number of the first row in an error, where `vectors` are a part of something larger.
         """
         clean = self.check(vectors, first_row=first_row)
@@ -215,10 +219,8 @@ class Release:
         protected, records, tokens = self._protect(clean, given, contents)
         if self.ledger is not None and records:
             known = [record.vector for record in records]
-            if words is not None:
-                known = [
-                    one + record.id if new else one for one, record, new in zip(known, records, words, strict=True)
-                ]
+            if words is not None and contents is not None:
+                known = [one + own if new else one for one, own, new in zip(known, contents, words, strict=True)]
             if tokens is not None and contents is not None and self._draws_words:
                 # Two values of one record may come to the same word: each has told of itself.
                 tokens = [token + content for token, content in zip(tokens, contents, strict=True)]
@@ -236,6 +238,11 @@ class Release:
                     f"{self.model.model} makes vectors of length 1, row {first_row + int(wrong[0])} has another "
                     "length; normalize them, or learn a veil for the model that made them"
                 )
+        elif len(clean) and (length := float(np.median(np.linalg.norm(clean, axis=1)))) > TOO_LONG * self.signal:
+            raise EmbedderMismatchError(
+                f"these vectors are {length:.3g} long, and those that the veil was learned on {self.signal:.3g}: its "
+                "noise would be too little for them; learn a veil for the model that made them"
+            )
         return clean
 
     def name_records(
@@ -357,6 +364,11 @@ def make_records(
         return [Record(one, vector, vector + one) for one, vector in zip(ids, vectors, strict=True)]
     known = identify_contents(vectors if contents is None else contents)
     return [Record(one, vector, vector) for one, vector in zip(known, vectors, strict=True)]
+
+
+def digest_contents(texts: Sequence[str]) -> list[bytes]:
+    """Return what texts are known by: digests of them, the same for all ways to write one."""
+    return [text_digest(fold_value(text)) for text in texts]
 
 
 def identify_contents(contents: Sequence[bytes]) -> list[bytes]:

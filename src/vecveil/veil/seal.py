@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +20,10 @@ from numpy.typing import NDArray
 from vecveil.concepts import Passage
 from vecveil.core.arrays import Embeddings, to_unit_length
 from vecveil.core.checks import at_least, embeddings
-from vecveil.core.digests import text_digest
 from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.key import Key
 from vecveil.veil.embedding import check_texts
-from vecveil.veil.release import Release, encode_ids
+from vecveil.veil.release import Release, digest_contents, encode_ids
 
 VERSION = b"\1"
 NONCE_BYTES, TAG_BYTES = 12, 16
@@ -66,19 +66,14 @@ class Sealer:
         key: The owner's. What seals is derived apart from what makes noise: a seal that is opened tells of no noise.
         veil: Digest of the veil.
         dimensions: Length of a vector.
-        writer: Who has it seal, where several do who must not test guesses of each other's records: seals of one vector
-            by two of them look different, and open alike.
+        repeatable: Whether a vector gets the same seal again. Not where someone who can have guesses sealed holds seals
+            of others: equal seals would confirm the guess.
     """
 
     key: Key
     veil: str
     dimensions: int
-    writer: str = ""
-    _nonces: bytes = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        scope = "\0".join([self.veil, self.writer] if self.writer else [self.veil])
-        object.__setattr__(self, "_nonces", self.key.derive(b"vecveil nonces", scope.encode()))
+    repeatable: bool = True
 
     @property
     def size(self) -> int:
@@ -138,13 +133,19 @@ class Sealer:
     def _cipher(self) -> AESGCM:
         return AESGCM(self.key.derive(b"vecveil seals", self.veil.encode()))
 
+    @cached_property
+    def _nonces(self) -> bytes:
+        return self.key.derive(b"vecveil nonces", self.veil.encode())
+
     def _context(self, record: bytes) -> bytes:
         return b"\0".join([b"vecveil seal", VERSION, self.veil.encode(), record])
 
     def _encrypt(self, plain: bytes, context: bytes) -> bytes:
-        # Derived from what is sealed: two different vectors never share a nonce, and the same one has the same seal.
-        message = len(context).to_bytes(8, "big") + context + plain
-        nonce = hmac.new(self._nonces, message, hashlib.sha256).digest()[:NONCE_BYTES]
+        nonce = os.urandom(NONCE_BYTES)
+        if self.repeatable:
+            # Derived from what is sealed: two different vectors never share a nonce, and one vector has one seal.
+            message = len(context).to_bytes(8, "big") + context + plain
+            nonce = hmac.new(self._nonces, message, hashlib.sha256).digest()[:NONCE_BYTES]
         return VERSION + nonce + self._cipher.encrypt(nonce, plain, context)
 
 
@@ -193,7 +194,7 @@ def protect_and_seal(
     plain = check_texts(texts, first_row=first_row)
     rewritten = release.rewrite(texts, ids=ids, groups=groups, first_row=first_row)
     vectors = embed(rewritten.texts)
-    contents = [text_digest(text) for text in plain]
+    contents = digest_contents(plain)
     protected = release.protect_vectors(vectors, ids=ids, contents=contents, words=rewritten.words, first_row=first_row)
     clean, changed = np.array(vectors), np.flatnonzero(rewritten.words).tolist()
     if changed:

@@ -8,6 +8,7 @@ from vecveil.mechanisms import Mechanism
 from vecveil.shapes import NoiseShape
 from vecveil.substitutions import Substitution
 from vecveil.substitutions.plain import Keep
+from vecveil.substitutions.randomize import Randomize
 from vecveil.veil.budget import TypicalLengths
 from vecveil.veil.provenance import Provenance
 
@@ -36,6 +37,7 @@ def make_sheet(
             distance=distance,
             worst_case=mechanism.epsilon * distance,
             releases=releases,
+            missed=not isinstance(substitution, Keep),
         )
 
     promise = mechanism.guarantee().on_grid(grid)
@@ -61,7 +63,9 @@ def promise_words(substitution: Substitution) -> WordPromise | None:
     """Return what is promised of words that are replaced; None where they stay."""
     if isinstance(substitution, Keep):
         return None
-    return WordPromise(substitution=substitution.name, epsilon=substitution.word_epsilon)
+    candidates = substitution.candidates if isinstance(substitution, Randomize) else {}
+    fewest = min(map(len, candidates.values()), default=None)
+    return WordPromise(substitution=substitution.name, epsilon=substitution.word_epsilon, candidates=fewest)
 
 
 def describe_learning(provenance: Provenance, substitution: Substitution) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date, time
 from numbers import Number
 from typing import Any
 
@@ -41,10 +42,10 @@ class ConceptFinder:
         return self._concept is not None
 
     def finds(self, values: Iterable[Any]) -> bool:
-        """Return whether the concept is in any of the values, however deep in lists and mappings."""
+        """Return whether the concept is in any of the values, however deep, or in what they name their fields."""
         if self._concept is None:
             return False
-        new = [words for words in dict.fromkeys(map(join_strings, values)) if words and words not in self._known]
+        new = [words for words in dict.fromkeys(map(_write_out, values)) if words and words not in self._known]
         # Together, since a search takes longer to begin than to go through a few words.
         lines = ["\n".join(new[start : start + SEARCHED]) for start in range(0, len(new), SEARCHED)]
         if any(self._concept.find_all([Passage(text) for text in lines])):
@@ -63,6 +64,17 @@ def join_strings(value: Any) -> str:
     if isinstance(value, list | tuple | set | frozenset):
         return " ".join(filter(None, map(join_strings, value)))
     return value if isinstance(value, str) else ""
+
+
+def _write_out(value: Any) -> str:
+    """Return a value as words: strings, names of fields, numbers and dates."""
+    if isinstance(value, Mapping):
+        return " ".join(part for entry in value.items() for part in map(_write_out, entry) if part)
+    if isinstance(value, list | tuple | set | frozenset):
+        return " ".join(filter(None, map(_write_out, value)))
+    if isinstance(value, Number | date | time):
+        return str(value)
+    return join_strings(value)
 
 
 def is_long(words: str) -> bool:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
+from html import escape
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -114,6 +115,9 @@ class Veil:
     def __repr__(self) -> str:
         shape = self.provenance.learner["name"]
         return f"<Veil {self.digest()[:12]}: {shape} shape for {self.fingerprint.model}, {self.mechanism}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p><code>{escape(repr(self))}</code></p><p>{escape(self.provenance.measured)}</p>"
 
     def protect(
         self,

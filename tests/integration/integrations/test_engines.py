@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from support.command_line import CommandLine, check_refusal
 from support.guards import named_guard
+from support.ledgers import read_spent
 from support.veils import unit_vectors
 from vecveil.core.errors import InvalidInputError
 from vecveil.integrations import ray as on_ray
@@ -108,7 +109,7 @@ def test_vectors_come_out_as_on_one_machine(
         assert ledger.problems() == []
         # The same bytes on this machine are no further release.
         guard.protect_vectors(unit_vectors(ROWS, 16), ids=[f"record-{number}" for number in range(ROWS)])
-        spent = ledger.spent(ledger.digests([f"\0srecord-{number}".encode() for number in range(ROWS)]))
+        spent = read_spent(ledger, ledger.digests([f"\0srecord-{number}".encode() for number in range(ROWS)]))
         assert spent == pytest.approx([guard.release.mechanism.euclidean_loss()] * ROWS)
     with pytest.raises(InvalidInputError, match="exists already"):
         engine.protect_parquet(vectors_folder, out, guard, Columns(id_column="id"))  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,8 @@ from vecveil.core.key import Key
 from vecveil.files.vectors import to_vector_column
 from vecveil.integrations.engines import LABEL, Columns, require_shared_ledger, write_parts
 from vecveil.veil import Guard
+from vecveil.veil.batches import BatchProtection
+from vecveil.veil.columns import ColumnPlan
 
 ROWS = 30
 
@@ -69,9 +72,9 @@ def test_parts_appear_when_they_are_whole_and_say_how_they_were_made(
 
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        write_parts(out, stopped, guard, texts=False, overwrite=False)
+        write_parts(out, stopped, _protection(guard), overwrite=False)
     assert not out.exists()
-    assert write_parts(out, write, guard, texts=False, overwrite=False) == ROWS
+    assert write_parts(out, write, _protection(guard), overwrite=False) == ROWS
     label = json.loads((out / LABEL).read_text())
     assert label == {**guard.vector_release.label(), "ledger_head": label["ledger_head"]}
     assert [path.name for path in tmp_path.glob("out*")] == ["out"]
@@ -88,9 +91,9 @@ def test_parts_are_replaced_only_where_asked(guard: Guard, sample: pa.Table, tmp
     out.mkdir()
     (out / "old.parquet").write_text("mine")
     with pytest.raises(InvalidInputError, match="out exists already"):
-        write_parts(out, write, guard, texts=False, overwrite=False)
+        write_parts(out, write, _protection(guard), overwrite=False)
     assert [path.name for path in out.iterdir()] == ["old.parquet"]
-    assert write_parts(out, write, guard, texts=False, overwrite=True) == 7
+    assert write_parts(out, write, _protection(guard), overwrite=True) == 7
     assert sorted(path.name for path in out.iterdir()) == [LABEL, "new.parquet"]
 
 
@@ -110,7 +113,7 @@ def test_what_is_replaced_stays_until_the_new_parts_are_in_its_place(
     (out / "old.parquet").write_text("mine")
     monkeypatch.setattr(Path, "rename", fail_once)
     with pytest.raises(ArtifactError, match="could not be written"):
-        write_parts(out, lambda folder: _write(folder, sample), guard, texts=False, overwrite=True)
+        write_parts(out, lambda folder: _write(folder, sample), _protection(guard), overwrite=True)
     assert [path.name for path in out.iterdir()] == ["old.parquet"]
     assert [path.name for path in tmp_path.glob("*out*")] == ["out"]
 
@@ -119,10 +122,18 @@ def test_the_label_says_whether_private_words_were_replaced(guard: Guard, sample
     removing = without_words(guard, terms("ward"))
     said = []
     for texts in (True, False):
-        write_parts(tmp_path / "out", lambda folder: _write(folder, sample), removing, texts=texts, overwrite=True)
+        write_parts(
+            tmp_path / "out", lambda folder: _write(folder, sample), _protection(removing, texts=texts), overwrite=True
+        )
         said.append(json.loads((tmp_path / "out" / LABEL).read_text())["words"])
     assert said[0].startswith("remove, epsilon 0")
     assert said[1] == "not covered: the vectors came without their texts"
+
+
+def _protection(guard: Guard, *, texts: bool = False, seals: bool = False) -> BatchProtection:
+    columns: dict[str, Any] = {"ids": None, "groups": None, "output_column": "vector", "carried": (), "dropped": ()}
+    plan = ColumnPlan(column="text" if texts else "vector", is_text=texts, seals=seals, **columns)
+    return BatchProtection(guard=guard, plan=plan, schema=None)
 
 
 def _write(folder: Path, table: pa.Table) -> None:
@@ -137,7 +148,7 @@ def test_parts_say_that_seals_are_there(guard: Guard, sample: pa.Table, tmp_path
     clean = guard.sealer.open(sealed["seal"].to_pylist(), sample["id"].to_pylist())
     assert np.allclose(clean, unit_vectors(ROWS, 16), atol=1e-3)
     write_parts(
-        tmp_path / "out", lambda folder: _write(folder, sealed), guard, texts=False, seals=True, overwrite=False
+        tmp_path / "out", lambda folder: _write(folder, sealed), _protection(guard, seals=True), overwrite=False
     )
     assert json.loads((tmp_path / "out" / LABEL).read_text())["seals"] == guard.sealer.label()
     with pytest.raises(InvalidInputError, match="id-column"):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from support.guards import TEXTS
 from support.veils import PRIVATE_WORD
 from vecveil.core.errors import InvalidInputError, InvalidRowError
 from vecveil.core.key import Key
-from vecveil.integrations.reranking import drop_seal, read_candidates, rerank_awaited
+from vecveil.integrations.reranking import drop_seal, read_candidates
 from vecveil.veil import Guard
 from vecveil.veil.seal import write_as_text
 
@@ -46,22 +45,6 @@ def test_a_row_without_a_seal_or_a_text_is_named(fields: Any, texts: Any, said: 
     with pytest.raises(InvalidRowError, match=said) as raised:
         read_candidates(fields, texts)
     assert PRIVATE_WORD not in str(raised.value)
-
-
-async def test_a_model_that_is_awaited_gives_the_same_order(guard: Guard, seals: list[str]) -> None:
-    asked: list[list[str]] = []
-
-    async def embed(texts: list[str]) -> Any:
-        asked.append(texts)
-        return guard.model.embed(texts)
-
-    for candidates in (TEXTS, seals, [seals[0], *TEXTS[1:]]):
-        expected = guard.rerank("rain", IDS, candidates, top=2)
-        found = await rerank_awaited(guard, "rain", IDS, candidates, embed_query=embed, embed_texts=embed, top=2)
-        assert [(hit.id, hit.row) for hit in found] == [(hit.id, hit.row) for hit in expected]
-        assert np.allclose([hit.similarity for hit in found], [hit.similarity for hit in expected], atol=1e-6)
-        assert await rerank_awaited(guard, "rain", IDS, candidates, top=2) == expected
-    assert asked == [["rain"], TEXTS, ["rain"], ["rain"], TEXTS[1:]]
 
 
 def test_what_opens_no_seal_is_an_error_that_names_the_row(guard: Guard, seals: list[str]) -> None:

@@ -169,3 +169,12 @@ def test_ids_of_seals_are_texts_or_whole_numbers(ids: object) -> None:
     with pytest.raises(RefusedError) as raised:
         read_request(_body(seal_ids=ids), EmbeddingRequest)
     assert raised.value.param == "seal_ids"
+
+
+@pytest.mark.parametrize("numbers", [b"7," * 300_001, b"[7,7]," * 150_001])
+def test_too_many_tokens_are_refused_before_they_are_read(numbers: bytes) -> None:
+    body = b'{"model": "m", "input": [' + numbers + b"not even JSON"
+    with pytest.raises(RefusedError, match="not hold more than 300,000 tokens"):
+        read_request(body, EmbeddingRequest)
+    words = json.dumps({"model": "m", "input": ["one, " * 19_000] * 20}).encode()
+    assert len(read_request(words, EmbeddingRequest).inputs) == 20

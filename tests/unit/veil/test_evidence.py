@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.embedders import WordEmbedder
-from vecveil.attacks import Attack, Sample
+from vecveil.attacks import Attack, Sample, TrainingRun
 from vecveil.concepts import contrast_set, terms
 from vecveil.concepts.passage import passages
 from vecveil.core.errors import InvalidInputError
@@ -36,8 +36,8 @@ class _Recorder:
     def __init__(self, trained: Any) -> None:
         self.trained, self.seen = trained, list[Sample]()
 
-    def train(self, sample: Sample, held_out: Sample, *_: Any, **__: Any) -> Any:
-        self.seen += [sample, held_out]
+    def train(self, run: TrainingRun) -> Any:
+        self.seen += [run.sample, run.held_out]
         return self.trained
 
 

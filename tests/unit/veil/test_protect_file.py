@@ -14,6 +14,7 @@ import pytest
 
 from support.command_line import listing
 from support.embedders import WordEmbedder
+from support.ledgers import read_spent
 from support.veils import PRIVATE_WORD, made_veil, unit_vectors
 from vecveil.concepts import patterns, terms
 from vecveil.core.errors import (
@@ -398,7 +399,7 @@ def _cost(veil: Veil, epsilon: float = 20.0) -> float:
 
 
 def _spent(ledger: Ledger, *, collection: str = "") -> list[float]:
-    return ledger.spent(ledger.digests([f"{collection}\0snote {number}".encode() for number in range(ROWS)]))
+    return read_spent(ledger, ledger.digests([f"{collection}\0snote {number}".encode() for number in range(ROWS)]))
 
 
 def _record(source: Path, name: str, ledger: Ledger | None, **options: Any) -> dict[str, Any]:

@@ -450,3 +450,10 @@ def test_calls_of_the_library_can_be_recorded(tmp_path: Path) -> None:
     veil.protect(TEXTS, embedder=WordEmbedder(), ledger=str(place), collection="elsewhere")
     with open_ledger(place) as ledger:
         assert [run.releases for run in ledger.runs() if run.releases] == [5, 5, 3]
+
+
+def test_a_notebook_shows_what_it_is_and_what_it_comes_to() -> None:
+    veil = made_veil()
+    known = replace(veil, provenance=replace(veil.provenance, measured="It reads 5 % & no <more>."))
+    assert veil.digest()[:12] in veil._repr_html_()
+    assert "5 % &amp; no &lt;more&gt;." in known._repr_html_()
