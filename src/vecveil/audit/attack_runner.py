@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.attacks import Attack, ConceptProbe, ProbeScore, Recovery, Sample
+from vecveil.attacks import Attack, ConceptProbe, ProbeScore, Recovery, Sample, TrainingRun
 from vecveil.attacks.denoiser import DENOISERS, Denoise, fit_denoiser
 from vecveil.attacks.probe import ProbeKind
 from vecveil.audit.corpus import AuditCorpus
@@ -126,7 +126,7 @@ class AttackRunner:
         train, held_out, test = self._merge_groups(samples, setting) if grouped else samples
         # The mean of vectors is no vector that the model makes of a text.
         armed = planned.attack if grouped else give_access(planned.attack, self.embed)
-        trained = armed.train(train, held_out, rng, folder=folder, progress=progress)
+        trained = armed.train(TrainingRun(train, held_out, rng, folder=folder, progress=progress))
         recovery = trained.recover(test.vectors, progress=progress)
         reading = Reading(sample=test, recovery=recovery, confidence=trained.confidence(test, progress=progress))
         similar = self._similarities(test, recovery)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -67,6 +68,9 @@ WORST = 10
 NEW_TEXTS = ("known-item", "queries")
 """Tasks that embed texts which are not in the corpus."""
 
+DRAWS = 3
+"""Draws of noise in which the search is compared, to find how much plain noise keeps as much of it."""
+
 FEWEST_WORDS = 2
 """Sensitive words that the texts must hold for an attack to read back which of them it was."""
 
@@ -101,7 +105,9 @@ class Audit:
         """Compute what is missing in a folder, write the results there and return them with the example texts."""
         identity = self.identity()
         with experiment.open(identity), single_threaded_blas():
-            noise = {one: experiment.run(self._equal_noise(*one)) for one in self._plain_noise()}
+            plain = self._plain_noise()
+            compared = progress(plain, label="setting the noise of what it is compared with", total=len(plain))
+            noise = {one: experiment.run(self._equal_noise(*one)) for one in compared}
             defenses = self.defenses(noise)
             cells = list(self.cells(defenses, progress))
             found = [experiment.run(cell) for cell in progress(cells, label="auditing", total=len(cells))]
@@ -165,6 +171,7 @@ class Audit:
             keyed=self.plan.keyed,
             embed=self.embed,
             concept=self.concept,
+            groups=dict(zip(self.corpus.texts, self.corpus.groups, strict=False)),
         )
 
     def _plain_noise(self) -> list[tuple[str, Budget]]:
@@ -178,14 +185,15 @@ class Audit:
 
         def find(rng: np.random.Generator, folder: Path) -> float:
             del folder
-            seed, task = int(rng.integers(2**32)), next(iter(self.tasks.values()))
+            seed, task = int(rng.integers(2**32)), _without_reranking(next(iter(self.tasks.values())))
 
             def score(defense: Defense) -> float:
-                encoder = DefendedEncoder(
-                    embed=self.embed, defense=defense, rng=np.random.default_rng(seed), known=self.corpus.passage_of
-                )
-                scores = task.score(encoder)
-                return float(scores.scores[scores.main])
+                found = []
+                for draw in np.random.default_rng(seed).spawn(DRAWS):
+                    known = self.corpus.passage_of
+                    scores = task.score(DefendedEncoder(embed=self.embed, defense=defense, rng=draw, known=known))
+                    found.append(scores.scores[scores.main])
+                return float(np.mean(found))
 
             wanted = score(self._at_budget("veil", budget))
             found = find_noise(
@@ -289,6 +297,7 @@ class Audit:
                 scores=dict(scores.scores),
                 protected=scores.protected,
                 cases=scores.cases,
+                error=scores.error,
                 seconds=time.monotonic() - started,
             )
 
@@ -427,8 +436,19 @@ def task_digest(task: Any) -> str:
 
 
 def sort_exposures(exposures: Iterable[Exposure]) -> tuple[Exposure, ...]:
-    """Return exposures, those that were read furthest and with most confidence first."""
-    return tuple(sorted(exposures, key=lambda one: (-one.confidence * one.read, -one.confidence, one.record)))
+    """Return the worst exposure of each record to each attack, those that were read furthest and surest first."""
+    ordered = sorted(exposures, key=lambda one: (-one.confidence * one.read, -one.confidence, one.record))
+    worst: dict[tuple[str, str], Exposure] = {}
+    for one in ordered:
+        worst.setdefault((one.record, one.attack), one)
+    return tuple(worst.values())
+
+
+def _without_reranking(task: UtilityTask) -> UtilityTask:
+    """Return the task without what takes most of its time and does not move its main score."""
+    known: Any = task
+    quick: UtilityTask = replace(known, rerank=0) if hasattr(known, "rerank") else task
+    return quick
 
 
 def _cell(kind: Any, name: str, setting: Setting, compute: Any) -> Cell[Any]:
@@ -451,6 +471,11 @@ def _facts(veil: Veil) -> dict[str, Any]:
         "pairs": provenance.pairs,
         "contrast": provenance.contrast,
         "versions": dict(provenance.versions),
+        # JSON has no infinite numbers: words that stay have no epsilon.
+        "words": {
+            "substitution": veil.substitution.name,
+            "epsilon": None if math.isinf(veil.substitution.word_epsilon) else veil.substitution.word_epsilon,
+        },
     }
 
 

@@ -83,6 +83,7 @@ class Veiled:
             come without their texts.
         concept: Finds those words, where the veil does not keep it, or where what it finds is memoized.
         known: Texts as the model reads them, where that is the same each time.
+        groups: What each text belongs to: with a key, a private value has one outcome in all texts of a group.
     """
 
     veil: Veil
@@ -92,6 +93,7 @@ class Veiled:
     embed: Embed | None = None
     concept: Concept | None = None
     known: Mapping[str, str] = field(default_factory=dict, repr=False)
+    groups: Mapping[str, str] = field(default_factory=dict, repr=False)
     noisy: bool = True
 
     @property
@@ -122,7 +124,9 @@ class Veiled:
         known = [self.known.get(passage.text) for passage in passages]
         if None not in known:
             return [text for text in known if text is not None]
-        return release.rewrite(passages).texts
+        grouped = self.keyed and self.groups
+        groups = [self.groups.get(one.text, one.text) for one in passages] if grouped else None
+        return release.rewrite(passages, groups=groups).texts
 
     def _release(self, rng: np.random.Generator) -> Release:
         key, seeded = (Key(rng.bytes(32)), None) if self.keyed else (None, rng)

@@ -31,9 +31,10 @@ from vecveil.core.arrays import spread_rows
 from vecveil.core.blas import single_threaded_blas
 from vecveil.core.checks import at_least, fraction
 from vecveil.core.errors import InvalidInputError, VecveilWarning
+from vecveil.core.percent import percent
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import EmbedderLike, resolve_embedder
-from vecveil.shapes.registry import DEFAULT_SHAPE
+from vecveil.shapes import DEFAULT_SHAPE
 from vecveil.substitutions import DEFAULT_SUBSTITUTION, Substitution, build_substitution
 from vecveil.substitutions.plain import Keep
 from vecveil.substitutions.randomize import Randomize
@@ -254,6 +255,7 @@ def _learn_to_target(
         given["settings"] = {**given["settings"], "directions": choice.directions}
     veil = finish(choice.noise_ratio, "")
     result = _measure(veil, searched, bench, seed)
+    _warn_of_guesses(result, target)
     measured = result.sentence + _describe_reranking(bench, veil, target, seed)
     return replace(veil, provenance=replace(veil.provenance, measured=measured))
 
@@ -290,7 +292,7 @@ def _choose(
         choice = bench.choose(contender, level, guides=guides, seed=seed, progress=progress)
         if choice.noise_ratio is None:
             kept = bench.utility.share_kept(bench.redacted, np.random.default_rng(seed))
-            nearest = f"no veil keeps {level:.1%} of {bench.utility.label}; redaction alone keeps {kept:.1%}"
+            nearest = f"no veil keeps {percent(level)} of {bench.utility.label}; redaction alone keeps {percent(kept)}"
             continue
         problem = _exceed(bench, contender, choice, target, seed + MEASURED)
         if problem is None:
@@ -306,8 +308,8 @@ def _lower(target: Target, bench: Workbench, contender: Contender, seed: int) ->
     if most > KEEP_UTILITY:
         return target
     warnings.warn(
-        f"no veil keeps {KEEP_UTILITY:.0%} of {bench.utility.label}, and hardly any noise {most:.0%}: "
-        f"{KEEP_UTILITY * most:.0%} is kept in its place; name what you want with keep_utility (--keep-utility)",
+        f"no veil keeps {percent(KEEP_UTILITY)} of {bench.utility.label}, and hardly any noise {percent(most)}: "
+        f"{percent(KEEP_UTILITY * most)} is kept in its place; name what you want with keep_utility (--keep-utility)",
         VecveilWarning,
         stacklevel=5,
     )
@@ -324,14 +326,16 @@ def _exceed(bench: Workbench, contender: Contender, choice: Choice, target: Targ
         read = max(bench.attack(guide, defense, seed).r_precision.value for guide in GUIDES)
         if read > target.max_leakage:
             return (
-                f"at {choice.level:.0%} of the utility {read:.1%} of the words are read, above {target.max_leakage:.1%}"
+                f"at {percent(choice.level)} of the utility {percent(read, 1)} of the words are read, above "
+                f"{percent(target.max_leakage, 1)}"
             )
-    if target.max_guess is not None:
+    # Where words are replaced, the law of that bounds a guess (`_limit_guess`), and noise can't make it better.
+    if target.max_guess is not None and isinstance(contender.substitution, Keep):
         row = bench.fill_blanks(defense, seed).row
         if row is not None and row.right.value > target.max_guess:
             return (
-                f"at {choice.level:.0%} of the utility {row.right.value:.1%} of the blanks are filled in, above "
-                f"{target.max_guess:.1%}"
+                f"at {percent(choice.level)} of the utility {percent(row.right.value, 1)} of the blanks are filled in, "
+                f"above {percent(target.max_guess, 1)}"
             )
     return None
 
@@ -347,14 +351,17 @@ def _limit_guess(
     odds = target.max_guess * (fewest - 1) / (1 - target.max_guess)
     if odds <= 1:
         raise InvalidInputError(
-            f"among {fewest} candidates a guess is right in {1 / fewest:.1%} of cases, so that max_guess must be above "
-            f"that, got {target.max_guess}"
+            f"among {fewest} candidates a guess is right in {percent(1 / fewest, 1)} of cases: max_guess must be "
+            f"above that, got {target.max_guess}"
         )
     return replace(substitution, epsilon=min(substitution.epsilon, math.log(odds)))
 
 
 def _measure(veil: Veil, concept: Concept, bench: Workbench, seed: int) -> AuditResult:
     """Return a quick audit of the finished veil, in a split in which nothing was chosen."""
+    law = veil.substitution
+    # A guess among fewer values than those that the law hides a word among is right more often than the law says.
+    candidates = max(map(len, law.candidates.values())) if isinstance(law, Randomize) else CANDIDATES
     plan = AuditPlan(
         budgets=(Budget(value=veil.epsilon or 0.0, scale="literal"),),
         attacks=GUIDES,
@@ -363,13 +370,26 @@ def _measure(veil: Veil, concept: Concept, bench: Workbench, seed: int) -> Audit
         seeds=(seed + MEASURED,),
         copies=1,
         blanks=BLANKS,
-        candidates=CANDIDATES,
+        candidates=candidates,
         examples=0,
     )
     with TemporaryDirectory(prefix="vecveil-learn-") as folder, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="the vectors come from a file", category=VecveilWarning)
         prepared = prepare_audit(plan, veil, concept, bench.corpus.passages, embedder=bench.embed)
         return prepared.run(Experiment(Path(folder) / "audit"))[0]
+
+
+def _warn_of_guesses(result: AuditResult, target: Target) -> None:
+    """Warn where blanks are filled in more often than they may be, in the split in which nothing was chosen."""
+    rows = [row for row in result.blanks if row.setting.own and target.max_guess is not None]
+    for row in rows:
+        if row.right.low > (target.max_guess or 1.0):
+            warnings.warn(
+                f"{percent(row.right.value)} of {row.texts} blanks were filled in ({percent(row.right.low)} to "
+                f"{percent(row.right.high)}), above max_guess {percent(target.max_guess or 1.0)}; ask for less",
+                VecveilWarning,
+                stacklevel=6,
+            )
 
 
 def _describe_reranking(bench: Workbench, veil: Veil, target: Target, seed: int) -> str:
@@ -383,5 +403,5 @@ def _describe_reranking(bench: Workbench, veil: Veil, target: Target, seed: int)
             break
         utility = replace(bench.utility, tasks=tasks, measure="reranked")
         if utility.share_kept(defense, np.random.default_rng(seed)) >= level:
-            return f" With {candidates} candidates reranked, {level:.0%} of all searches are kept."
+            return f" With {candidates} candidates reranked, {percent(level)} of all searches are kept."
     return ""

@@ -25,7 +25,7 @@ from vecveil.audit.rows import (
     Verdict,
 )
 from vecveil.core.errors import MissingExtraError
-from vecveil.mechanisms import MECHANISMS
+from vecveil.core.percent import percent
 
 T = TypeVar("T")
 
@@ -37,12 +37,25 @@ UNNAMED, RERANKED = "_unnamed", "_rerank"
 EQUAL_SEARCH = "equal search"
 """Ends the budget of plain noise that keeps as much search as the veil."""
 
-NOTE = (
-    "search: share of the undefended search that is kept. unnamed: the same of searches that don't name the concept. "
-    "reranked: of all searches, after the owner has reranked what the store returned. words: share of private words "
-    "that the strongest attack reads. blank: how often someone is right who has the text but for one private value. "
-    "presence: AUC of the best probe for the concept; 0.5 is blind."
-)
+MEANINGS: Mapping[str, str] = {
+    "search": "share of the search that is kept",
+    "unnamed": "the same of searches that don't name the concept",
+    "reranked": "the same after the owner has reranked what the store returned",
+    "words": "private words that the strongest attack reads",
+    "blank": "guesses that are right, of one private value by someone who has the rest",
+    "presence": "AUC of the best probe for the concept, 0.5 is blind",
+}
+"""What stands under each of `HEADINGS`, in few words."""
+
+NAMES: Mapping[str, str] = {
+    "none": "none",
+    "remove": "redaction",
+    "laplace": "LapMech",
+    "purkayastha": "PurMech",
+    SPARSE: "SPARSE",
+    "veil": "veil",
+}
+"""What people call defenses, in every table, plot and sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +68,9 @@ class OverviewRow:
         search: Share of the undefended main score of the first task that is kept.
         unnamed: The same of searches that don't name the concept.
         reranked: The same of all searches, after reranking.
-        words: R-precision of the strongest attack.
+        words: R-precision of the strongest attack: the one that reads most above its own chance.
         attack: Which attack that is.
+        chance: What guessing gives where that attack reads.
         blank: How often the best guess of an unknown value is right.
         presence: AUC of the best concept probe.
     """
@@ -68,6 +82,7 @@ class OverviewRow:
     reranked: float | None
     words: float | None
     attack: str
+    chance: float | None
     blank: float | None
     presence: float | None
 
@@ -75,7 +90,7 @@ class OverviewRow:
         """Return what stands under `HEADINGS`."""
         shares = (self.search, self.unnamed, self.reranked, self.words, self.blank)
         presence = "" if self.presence is None else f"{self.presence:.2f}"
-        return (self.defense, *("" if one is None else f"{100 * one:.3g} %" for one in shares), presence)
+        return (self.defense, *("" if one is None else percent(one) for one in shares), presence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +136,8 @@ class AuditResult:
         budgets = {setting.asked for setting in settings if setting.defense == "veil"}
         name = partial(_label, budgets=len(budgets))
         rows = [_row(self, label, group, control) for label, group in _group(settings, name).items()]
-        return (*rows, _guessing(self))
+        chance = next((row.chance for row in rows if row.own), None)
+        return (*rows, _guessing(self, chance))
 
     @property
     def outcome(self) -> Outcome:
@@ -137,7 +153,18 @@ class AuditResult:
     @property
     def sentence(self) -> str:
         """What was found, in one sentence that can be said to anyone."""
-        return _sentence(self.overview)
+        return _sentence(self.overview, self.veil.get("words"))
+
+    @property
+    def note(self) -> str:
+        """What the columns of the overview mean."""
+        rows = self.overview
+        parts = [f"{HEADINGS[place]}: {MEANINGS[HEADINGS[place]]}" for place in filled_columns(rows) if place]
+        equal = [setting for setting in _settings(self) if setting.asked.endswith(EQUAL_SEARCH)]
+        if equal:
+            names = " and ".join(dict.fromkeys(map(defense_name, equal)))
+            parts.append(f"{names}: with as much noise as keeps the search of the veil")
+        return "; ".join(parts) + "."
 
     def frame(self) -> Any:
         """Return every measurement as a pandas DataFrame, one row for each number."""
@@ -154,42 +181,61 @@ class AuditResult:
         return "\n".join((plain_table(self.overview), "", self.sentence, f"verdict: {self.outcome}", *parts))
 
     def _repr_html_(self) -> str:
-        cells = [HEADINGS, *(row.cells() for row in self.overview)]
-        lines = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in cells]
+        lines = [
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in _lines(self.overview)
+        ]
         said = f"<p>{escape(self.sentence)} Verdict: <b>{self.outcome}</b>.</p>"
         return f"<table>{''.join(lines)}</table>{said}"
 
 
-def _sentence(rows: Sequence[OverviewRow]) -> str:
+def _sentence(rows: Sequence[OverviewRow], words: Mapping[str, Any] | None) -> str:
     veil = next((row for row in rows if row.own), None)
     if veil is None:
         return "no veil was audited"
-    before, guess = rows[0], rows[-1]
+    before = rows[0]
     parts = []
-    if veil.words is not None and before.words is not None and guess.words is not None:
+    if veil.words is not None and before.words is not None and veil.chance is not None:
         parts.append(
-            f"the strongest attack ({veil.attack}) reads {veil.words:.0%} of the private words, {before.words:.0%} "
-            f"without protection, {guess.words:.0%} by guessing"
-        )
-    if veil.blank is not None and guess.blank is not None:
-        parts.append(
-            f"someone who has the text but for one private value is right in {veil.blank:.1%} of cases, "
-            f"{guess.blank:.1%} by guessing"
+            f"the strongest attack reads {percent(before.words)} of the private words without the veil and "
+            f"{percent(veil.words)} behind it, where guessing gives {percent(veil.chance)}"
         )
     if veil.search is not None:
-        unnamed = "" if veil.unnamed is None else f", {veil.unnamed:.0%} where the concept is not named"
-        reranked = "" if veil.reranked is None else f", {veil.reranked:.0%} after reranking"
-        parts.append(f"{veil.search:.0%} of the search is kept{unnamed}{reranked}")
-    redacted = next((row for row in rows if row.defense == "redaction"), None)
-    if redacted is not None and redacted.words is not None and redacted.search is not None:
-        parts.append(f"redaction alone leaves {redacted.words:.0%} of the words at {redacted.search:.0%} of the search")
-    return "Behind the veil " + "; ".join(parts) + "."
+        unnamed = "" if veil.unnamed is None else f", {percent(veil.unnamed)} where it does not name the concept"
+        parts.append(f"{percent(veil.search)} of the search is kept{unnamed}")
+    if words is not None:
+        parts.append(f"promised: {_promise(words['epsilon'])}")
+    redacted = next((row for row in rows if row.defense == NAMES["remove"]), None)
+    if redacted is not None and redacted.words is not None:
+        parts.append(f"redaction alone leaves {percent(redacted.words)}")
+    said = "; ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+def _promise(epsilon: float | None) -> str:
+    """Return what is promised of words that the concept finds, as it can be said; None where they stay."""
+    if epsilon is None:
+        return "nothing for a single word"
+    if epsilon == 0:
+        return "no vector depends on a word that the concept finds"
+    return f"odds between two private words change by at most e^{epsilon:g}"
+
+
+def filled_columns(rows: Sequence[OverviewRow]) -> tuple[int, ...]:
+    """Return the places of `HEADINGS` under which anything stands."""
+    cells = [row.cells() for row in rows]
+    return tuple(place for place in range(len(HEADINGS)) if any(line[place] for line in cells))
+
+
+def _lines(rows: Sequence[OverviewRow]) -> list[tuple[str, ...]]:
+    """Return headings and cells, without columns in which nothing stands."""
+    places = filled_columns(rows)
+    return [tuple(line[place] for place in places) for line in (HEADINGS, *(row.cells() for row in rows))]
 
 
 def plain_table(rows: Sequence[OverviewRow]) -> str:
     """Return rows as text in columns."""
-    lines = [HEADINGS, *(row.cells() for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+    lines = _lines(rows)
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return "\n".join(
         "  ".join(
             cell.ljust(width) if column == 0 else cell.rjust(width)
@@ -211,19 +257,20 @@ def _settings(result: AuditResult) -> list[Setting]:
 
 def _label(setting: Setting, *, budgets: int) -> str:
     """Return what people call a defense; its budget is named where there are several."""
-    if setting.defense == "remove":
-        return "redaction"
-    known = {SPARSE: "SPARSE", **{name: f"plain noise ({name})" for name in MECHANISMS.names()}}
-    plain = known.get(setting.defense, setting.label)
-    name = "veil" if setting.own and budgets == 1 else plain
-    asked = setting.asked if budgets != 1 or EQUAL_SEARCH in setting.asked else ""
-    return ", ".join(part for part in (name, asked) if part)
+    name = defense_name(setting)
+    return ", ".join(part for part in (name, setting.asked) if part) if budgets != 1 else name
+
+
+def defense_name(setting: Setting) -> str:
+    """Return what people call a defense, whatever its budget."""
+    return NAMES.get(setting.defense, setting.label)
 
 
 def _row(result: AuditResult, name: str, group: Sequence[Setting], control: Sequence[Setting]) -> OverviewRow:
     attacks = _group([row for row in result.attacks if row.setting in group], lambda row: row.attack)
     words = {attack: float(np.mean([row.r_precision.value for row in rows])) for attack, rows in attacks.items()}
-    strongest = max(words, key=lambda attack: words[attack], default="")
+    chances = {attack: float(np.mean([row.r_chance for row in rows])) for attack, rows in attacks.items()}
+    strongest = max(words, key=lambda attack: words[attack] - chances[attack], default="")
     probes = _group([row for row in result.probes if row.setting in group], lambda row: row.probe)
     return OverviewRow(
         defense=name,
@@ -233,20 +280,24 @@ def _row(result: AuditResult, name: str, group: Sequence[Setting], control: Sequ
         reranked=_share_kept(result, group, control, RERANKED),
         words=words.get(strongest),
         attack=strongest,
+        chance=chances.get(strongest),
         blank=_mean(row.right.value for row in result.blanks if row.setting in group),
         presence=max((float(np.mean([row.auc.value for row in rows])) for rows in probes.values()), default=None),
     )
 
 
-def _guessing(result: AuditResult) -> OverviewRow:
+def _guessing(result: AuditResult, chance: float | None) -> OverviewRow:
+    if chance is None:
+        chance = _mean(row.r_chance for row in result.attacks if row.setting.defense == "none")
     return OverviewRow(
         defense="guessing",
         own=False,
         search=None,
         unnamed=None,
         reranked=None,
-        words=_mean(row.r_chance for row in result.attacks if row.setting.defense == "none"),
+        words=chance,
         attack="",
+        chance=chance,
         blank=_mean(row.chance for row in result.blanks),
         presence=0.5 if result.probes else None,
     )
@@ -302,5 +353,6 @@ def _measurements(result: AuditResult) -> list[dict[str, Any]]:
         measures = {"right": blank.right, "chance": blank.chance, "bits": blank.bits, "rank": blank.rank}
         add("blank", "fill in the blank", blank.setting, measures)
     for task in result.tasks:
-        add("task", task.task, task.setting, task.scores)
+        own = {} if task.error is None else {task.main: task.estimate}
+        add("task", task.task, task.setting, {**task.scores, **own})
     return found

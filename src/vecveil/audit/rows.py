@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from vecveil.accounting import BudgetReadings
+
+NORMAL_95 = 1.96
+"""Standard errors to each side of a 95 % interval."""
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 
@@ -175,6 +178,7 @@ class TaskRow:
         scores: Every score by name, larger is better.
         protected: Which side had been protected.
         cases: Number of queries, pairs or records behind the scores.
+        error: Standard error of the main score over these; None where nobody has worked that out.
         seconds: Time it took.
     """
 
@@ -185,6 +189,13 @@ class TaskRow:
     protected: str
     cases: int
     seconds: float
+    error: float | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The main score between the ends of its 95 % interval over cases."""
+        score, reach = self.scores[self.main], NORMAL_95 * (self.error or 0.0)
+        return Estimate(value=score, low=score - reach, high=score + reach)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,3 +295,18 @@ class Example:
     spans: tuple[tuple[int, int, str], ...]
     tokens: tuple[str, ...]
     readings: tuple[Reconstruction, ...]
+
+    def read_words(self, setting: Setting) -> tuple[str, ...]:
+        """Return the private words that any attack read behind one defense."""
+        found = {word for reading in self.readings if reading.setting == setting for word in reading.leaked}
+        return tuple(word for word in self.tokens if word in found)
+
+
+def sort_examples(examples: Sequence[Example]) -> list[Example]:
+    """Return the examples, those first of which most was read without protection."""
+
+    def read(example: Example) -> int:
+        settings = {one.setting for one in example.readings if one.setting.defense == "none"}
+        return max((len(example.read_words(setting)) for setting in settings), default=0)
+
+    return sorted(examples, key=read, reverse=True)

@@ -20,6 +20,7 @@ from vecveil.audit.rows import (
     Verdict,
 )
 from vecveil.core.checks import fraction, one_of
+from vecveil.core.percent import percent
 
 LEAST: Mapping[Part, float] = {"words": 0.05, "presence": 0.1, "blank": 0.1}
 """What an attack must read out of unprotected vectors, above chance, to be a positive control."""
@@ -120,25 +121,26 @@ def _judge(measure: _Measure, tolerance: float) -> Judgment:
         return judge(
             "inconclusive",
             None,
-            f"{measure.name} reads too little out of unprotected vectors to be a test ({measure.before.value:.0%} "
-            f"above chance, at least {measure.before.low:.0%}; {least:.0%} is needed): it says nothing about the veil",
+            f"{measure.name} reads too little out of unprotected vectors to be a test ({percent(measure.before.value)} "
+            f"above chance, at least {percent(measure.before.low)}; {percent(least)} is needed): it says nothing about "
+            "the veil",
         )
     kept = _share(measure.after, measure.before)
     reads = (
-        f"{measure.name} still reads {max(0.0, kept.value):.0%} of what it reads out of unprotected vectors "
-        f"({max(0.0, measure.after.value):.1%} of {measure.before.value:.1%} above chance)"
+        f"{measure.name} still reads {percent(max(0.0, kept.value))} of what it reads out of unprotected vectors "
+        f"({percent(max(0.0, measure.after.value))} of {percent(measure.before.value)} above chance)"
     )
     if kept.low > tolerance:
-        return judge("fail", kept, f"{reads}; {tolerance:.0%} may remain")
+        return judge("fail", kept, f"{reads}; {percent(tolerance)} may remain")
     if kept.high <= tolerance:
-        return judge("pass", kept, f"{reads}, and {tolerance:.0%} may remain")
+        return judge("pass", kept, f"{reads}, and {percent(tolerance)} may remain")
     needed = _texts_needed(kept, tolerance, measure.texts)
     more = "" if needed is None else f": about {needed:,} test texts would tell, there were {measure.texts:,}"
     return judge(
         "inconclusive",
         kept,
-        f"{reads}, but the interval, {max(0.0, kept.low):.0%} to {kept.high:.0%}, reaches across the {tolerance:.0%} "
-        f"that may remain{more}",
+        f"{reads}, but the interval, {percent(max(0.0, kept.low))} to {percent(kept.high)}, reaches across the "
+        f"{percent(tolerance)} that may remain{more}",
         needed,
     )
 

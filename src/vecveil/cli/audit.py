@@ -231,13 +231,17 @@ def audit(
         result, examples = prepared.run(experiment, progress=progress_bar)
     except KeyboardInterrupt:
         raise Stopped(f"What was computed is kept in {out}; repeat the command to go on.") from None
-    present_audit(result, examples, experiment)
+    report = write_results(result, examples, experiment)
+    present_audit(result)
+    notices().print(
+        f"next: open {report}, or protect your texts:  vecveil protect {veil_folder} {texts_file} OUTPUT.parquet"
+    )
     if fail_on is not None and (result.outcome == "fail" or fail_on == "inconclusive"):
         sys.exit(EXIT_CODES[result.outcome])
 
 
-def present_audit(result: AuditResult, examples: tuple[Example, ...], experiment: Experiment) -> None:
-    """Write the report and the tables, and print the summary of both."""
+def write_results(result: AuditResult, examples: tuple[Example, ...], experiment: Experiment) -> Path:
+    """Write the report, the tables and the findings, and return the report's place."""
     from vecveil.audit import EXPOSURES, Exposure
     from vecveil.reports import write_findings, write_report, write_tables
 
@@ -245,38 +249,47 @@ def present_audit(result: AuditResult, examples: tuple[Example, ...], experiment
     write_report(result, examples or None, report, title="vecveil audit")
     write_tables(result, experiment.path)
     write_findings(result, experiment.read(EXPOSURES, tuple[Exposure, ...]), experiment.path)
-    for part in (overview_table(result), *verdict_lines(result)):
+    return report
+
+
+def present_audit(result: AuditResult) -> None:
+    """Print the table with the meaning of its columns, the verdict, and the sentence."""
+    for part in (overview_table(result), result.note, "", *verdict_lines(result)):
         output().print(part)
-    notices().print(f"report written to {report}")
+    output().print(f"\n{result.sentence}", soft_wrap=True)
 
 
 def overview_table(result: AuditResult) -> Table:
-    """Return one line for each defense: search, words, fill in the blank, presence."""
+    """Return one line for each defense: search, words, fill in the blank, presence; its heads are never cut."""
     from rich import box
     from rich.table import Table
 
-    from vecveil.audit.result import HEADINGS
+    from vecveil.audit.result import HEADINGS, filled_columns
 
-    table = Table(*HEADINGS, box=box.SIMPLE_HEAD)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    places = filled_columns(result.overview)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for place in places:
+        # The names of defenses may wrap, where a budget stands beside them.
+        table.add_column(HEADINGS[place], justify="right" if place else "left", no_wrap=bool(place))
     for row in result.overview:
-        table.add_row(*row.cells(), style="bold" if row.own else "")
+        cells = row.cells()
+        table.add_row(*(cells[place] for place in places), style="bold" if row.own else "")
     return table
 
 
 def verdict_lines(result: AuditResult) -> Iterator[Text]:
-    """Yield the verdict on the veil at its own budget, part by part, and the sentence."""
+    """Yield the verdict on the veil at its own budget, a line for each part, and why where a part does not pass."""
     from rich.text import Text
 
-    from vecveil.audit import PARTS
+    from vecveil.core.percent import percent
+    from vecveil.reports.verdict_tables import part_summaries
 
-    for verdict in (verdict for verdict in result.verdicts if verdict.setting.own):
-        seed = f", seed {verdict.setting.seed}" if len(result.plan["seeds"]) > 1 else ""
-        for part in verdict.parts:
-            line = Text(f"{PARTS[part.part]}{seed}: ")
-            line.append(part.outcome, style=f"bold {COLORS[part.outcome]}")
-            yield line
-            for judgment in part.judgments:
-                yield Text(f"  {judgment.reason}")
-    yield Text(f"\n{result.sentence}")
+    for part in part_summaries(result):
+        line = Text(f"{part.name}: ")
+        line.append(part.outcome, style=f"bold {COLORS[part.outcome]}")
+        if part.outcome == "pass" and part.strongest.retained is not None:
+            left = percent(max(0.0, part.strongest.retained.value))
+            line.append(f", {left} of what was read before is left, {percent(part.tolerance)} may be")
+        yield line
+        if part.outcome != "pass":
+            yield from (Text(f"  {reason}") for reason in part.reasons)

@@ -11,12 +11,17 @@ import click
 from vecveil.cli.console import mark_spans, output, progress_bar
 from vecveil.cli.options import FILE, contrast_option, text_options
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.percent import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from vecveil.concepts import Concept, ContrastSet, Passage, Span
     from vecveil.concepts.agreement import ConceptAgreement
+
+
+FORMS = 5
+"""Most frequent forms of a category that are listed: a wrong recognizer is seen by them."""
 
 
 @click.command(short_help="Show what a concept finds in texts.")
@@ -96,13 +101,19 @@ def concept(
     holding = [(passage, spans) for passage, spans in zip(passages, found, strict=True) if spans]
 
     console = output()
-    console.print(f"{len(holding):,} of {len(passages):,} texts ({len(holding) / len(passages):.1%}) hold the concept")
-    table = Table("category", "finds", "texts", "different forms", box=None)
+    console.print(
+        f"{len(holding):,} of {len(passages):,} texts ({percent(len(holding) / len(passages))}) hold the concept"
+    )
+    # Forms are text of the corpus, as examples are.
+    table = Table("category", "finds", "texts", "forms", *(["most frequent"] if examples else []), box=None)
     counts = Counter(span.label for spans in found for span in spans)
     for label, finds in [*counts.most_common(), *((label, 0) for label in named.expected if label not in counts)]:
         texts = sum(any(span.label == label for span in spans) for spans in found)
-        forms = {passage.text[span.start : span.end].casefold() for passage, span in _spans(holding, label)}
-        table.add_row(label, f"{finds:,}", f"{texts:,}", f"{len(forms):,}")
+        forms = Counter(passage.text[span.start : span.end].casefold() for passage, span in _spans(holding, label))
+        most = ", ".join(f"{form} ({number:,})" for form, number in forms.most_common(FORMS if examples else 0))
+        table.add_row(
+            label, f"{finds:,}", f"{texts:,}", f"{len(forms):,}", *([most.replace("\n", "↵")] if examples else [])
+        )
     console.print(table)
     if annotations_column is not None and not named.reads_annotations:
         _print_agreement(console, compare_spans(named, passages, found, labels), examples)
@@ -129,7 +140,7 @@ def _print_agreement(console: Console, agreement: ConceptAgreement, examples: in
     ]:
         words = agreement.words["" if label == "all" else label]
         shares = [
-            "-" if isnan(share) else f"{share:.1%}"
+            "-" if isnan(share) else percent(share, 1)
             for share in (spans.recall, words.recall, spans.precision, words.precision)
         ]
         table.add_row(label, f"{spans.annotated:,}", *shares[:2], f"{spans.finds:,}", *shares[2:])

@@ -25,8 +25,11 @@ T = TypeVar("T")
 PIPE_WIDTH = 100
 """Columns where no terminal says how wide it is."""
 
-LOG_SECONDS = 60.0
-"""How often long work tells a log how far it is."""
+FIRST_SECONDS, LOG_SECONDS = 5.0, 60.0
+"""When long work first tells a log how far it is, and how often at last; it doubles in between."""
+
+ENOUGH = 0.2
+"""Share of the work that must be done before the time left is told."""
 
 _DRAWN: list[Progress] = []
 """The bars on the terminal, of which there can be one set; empty while nothing is drawn."""
@@ -110,20 +113,23 @@ def progress_bar(
 
 
 def _log_lines(items: Iterable[T], *, label: str, total: int | None, weigh: Callable[[T], int] | None) -> Iterator[T]:
-    done, started = 0, time.monotonic()
-    told = started
+    done, told, pause = 0, time.monotonic(), FIRST_SECONDS
+    first: tuple[int, float] | None = None
     for item in items:
         yield item
         done += 1 if weigh is None else weigh(item)
         now = time.monotonic()
-        if now - told >= LOG_SECONDS:
-            rest = "" if total is None else f" of {total:,}{_time_left(done, total, now - started)}"
-            click.echo(f"{label}: {done:,}{rest}", err=True)
-            told = now
+        # The first step may load a model, so that the time it takes says little of the others.
+        first = first or (done, now)
+        if now - told >= pause:
+            left = "" if total is None else _time_left(done - first[0], total - done, now - first[1])
+            click.echo(f"{label}: {done:,}{'' if total is None else f' of {total:,}'}{left}", err=True)
+            told, pause = now, min(2 * pause, LOG_SECONDS)
 
 
-def _time_left(done: int, total: int, seconds: float) -> str:
-    if not 0 < done < total:
+def _time_left(done: int, left: int, seconds: float) -> str:
+    # Steps differ, so that a few of them say little.
+    if left <= 0 or done < ENOUGH * (done + left):
         return ""
-    minutes = seconds * (total - done) / done / 60
+    minutes = seconds * left / done / 60
     return f", about {minutes:,.0f} minute{'' if round(minutes) == 1 else 's'} left" if minutes >= 1 else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vecveil.cli.console import output, progress_bar
+from vecveil.cli.console import progress_bar
 from vecveil.cli.options import (
     FILE,
     budget_options,
@@ -23,8 +23,7 @@ from vecveil.concepts.terms import read_terms
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.specs import parse_spec
 from vecveil.mechanisms import MECHANISMS
-from vecveil.shapes import SHAPE_LEARNERS
-from vecveil.shapes.registry import DEFAULT_SHAPE
+from vecveil.shapes import DEFAULT_SHAPE, SHAPE_LEARNERS
 from vecveil.substitutions import SUBSTITUTIONS, Substitution, build_substitution
 
 
@@ -152,7 +151,6 @@ def learn(
     from vecveil.ledger import open_ledger
     from vecveil.veil import read_passages
     from vecveil.veil.ledger_run import choose_ledger as locate_ledger
-    from vecveil.veil.sheet import promise_words
     from vecveil.veil.veil import KIND
 
     require_free(out, KIND, overwrite=overwrite)
@@ -178,11 +176,7 @@ def learn(
     veil = learn_veil(concept, passages, settings=parsed, **choices)
     veil.save(out, overwrite=overwrite)
     show_veil(veil)
-    if veil.provenance.measured:
-        output().print(f"\n{veil.provenance.measured}")
-    if (promise := promise_words(veil.substitution)) is not None:
-        output().print(f"Promised: {promise.sentence}.")
-    click.echo(f"veil written to {out}; protect texts with it:  vecveil protect {out} TEXTS OUTPUT.parquet", err=True)
+    click.echo(f"veil written to {out}; next:  vecveil protect {out} TEXTS OUTPUT.parquet", err=True)
 
 
 def _build_substitution(spec: str | None, value_files: tuple[str, ...]) -> Substitution | None:

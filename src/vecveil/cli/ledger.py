@@ -6,7 +6,7 @@ import csv
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from vecveil.cli.console import output, progress_bar
 from vecveil.cli.options import FILE, ledger_option
 from vecveil.core.checks import not_negative, one_of
 from vecveil.core.errors import InvalidInputError
-from vecveil.ledger.entries import RENAMED, UNIT
+from vecveil.ledger.ledger import RENAMED, UNIT, WORD_UNIT
 
 if TYPE_CHECKING:
     from vecveil.ledger import Ledger, LedgerEntry, RunSummary
@@ -30,7 +30,7 @@ COLUMNS = ("run", "row", "kind", "record", "token", "veil", "mechanism", "epsilo
 
 @click.group(short_help="Show, check and limit what was released.")
 def ledger() -> None:
-    """Look into the ledger that every release is recorded in, and set the limit for what a record may lose.
+    """Look into the ledger that every release is recorded in, and set limits for what a record may lose.
 
     Costs are worst-case nats per unit of Euclidean distance, in which releases of different veils add up.
     """
@@ -42,23 +42,19 @@ def ledger() -> None:
 def show(*, ledger: str | None, as_json: bool) -> None:
     """Show the limit, every run, and the most that any record has lost."""
     with _open(ledger) as opened:
-        limit, totals, runs = opened.limit, opened.totals(), opened.runs()
+        limit, word_limit, totals, runs = opened.limit, opened.word_limit, opened.totals(), opened.runs()
     if as_json:
-        facts = {"ledger": opened.where, "id": opened.id, "unit": UNIT, "limit": limit, **totals._asdict()}
+        facts = {"ledger": opened.where, "id": opened.id, "unit": UNIT, "limit": limit, "word_limit": word_limit}
         listed = [
-            {
-                **asdict(run.charge),
-                "started": run.started.isoformat(),
-                "releases": run.releases,
-                "records": run.records,
-            }
+            {**asdict(run.charge), "started": run.started.isoformat(), "releases": run.releases, "records": run.records}
             for run in runs
         ]
-        click.echo(json.dumps({**facts, "runs": listed}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps({**facts, **totals._asdict(), "runs": listed}, indent=2, ensure_ascii=False))
         return
     click.echo(f"ledger:   {opened.where}")
-    click.echo(f"limit:    {'none' if limit is None else f'{limit:.6g} {UNIT}, for each record'}")
+    click.echo(f"limit:    {_to_text(limit)}{'' if limit is None else f' {UNIT}, for each record'}")
     click.echo(f"highest:  {totals.highest:.6g} {UNIT}, the most that any record has lost")
+    click.echo(f"words:    limit {_to_text(word_limit)}, highest {totals.highest_words:.6g} {WORD_UNIT}")
     click.echo(f"records:  {totals.records:,}")
     click.echo(f"releases: {totals.releases:,}")
     if runs:
@@ -105,10 +101,11 @@ def export(*, path: Path, ledger: str | None, overwrite: bool) -> None:
         one_of(path.suffix, _WRITERS, "ending of an export")
         if path.exists() and not overwrite:
             raise exists_already(path)
-        groups = progress_bar(_read_groups(opened), label="exporting", total=opened.totals().releases, weigh=len)
+        total = opened.totals().releases
+        groups = progress_bar(_read_groups(opened, total), label="exporting", total=total, weigh=len)
         with atomic_file(path) as draft:
-            rows = _WRITERS[path.suffix](draft, groups)
-    click.echo(f"{rows:,} releases written to {path}", err=True)
+            _WRITERS[path.suffix](draft, groups)
+    click.echo(f"{total:,} releases written to {path}", err=True)
 
 
 class NumberCommand(click.Command):
@@ -122,17 +119,23 @@ class NumberCommand(click.Command):
 
 @ledger.command(cls=NumberCommand, short_help="Set the most that a record may lose.")
 @click.argument("nats", metavar="NATS|none")
+@click.option("--words", is_flag=True, help="Limit what a record loses over its private words, in nats, instead.")
 @ledger_option
-def limit(*, nats: str, ledger: str | None) -> None:
+def limit(*, nats: str, words: bool, ledger: str | None) -> None:
     """Let no record lose more than NATS nats per unit of Euclidean distance over all releases; `none` for no limit.
 
-    Counts at once for everyone who uses the ledger. It is made where there is none.
+    With --words the limit is for private words that are randomized, and leaves the other as it is. Counts at once for
+    everyone who uses the ledger. It is made where there is none.
     """
     number = _parse_limit(nats)
     with _open(ledger, create=True) as opened:
-        opened.set_limit(number)
-        highest = opened.totals().highest
-    click.echo(f"limit of {opened.where}: {'none' if number is None else f'{number:.6g} {UNIT}'}")
+        totals = opened.totals()
+        if words:
+            opened.set_word_limit(number)
+        else:
+            opened.set_limit(number)
+    highest, unit = (totals.highest_words, WORD_UNIT) if words else (totals.highest, UNIT)
+    click.echo(f"limit of {opened.where}: {_to_text(number)}{'' if number is None else f' {unit}'}")
     if number is not None and highest > number:
         click.echo(f"Warning: a record has lost {highest:.6g} already; it is released no more.", err=True)
 
@@ -155,6 +158,10 @@ def _open(where: str | None, *, create: bool = False) -> Ledger:
     from vecveil.ledger import default_ledger, open_ledger
 
     return open_ledger(default_ledger() if where is None else where, create=create)
+
+
+def _to_text(limit: float | None) -> str:
+    return "none" if limit is None else f"{limit:.6g}"
 
 
 def _parse_limit(nats: str) -> float | None:
@@ -215,10 +222,11 @@ def _check_output(path: Path, runs: Mapping[str, RunSummary], ledger: Ledger) ->
     return None if problem is None else f"{path} {problem}"
 
 
-def _read_groups(ledger: Ledger) -> Iterator[Rows]:
+def _read_groups(ledger: Ledger, total: int) -> Iterator[Rows]:
     from vecveil.files.writers import ROW_GROUP
 
-    rows = map(_to_row, ledger.releases())
+    # Others may go on to record meanwhile.
+    rows = map(_to_row, itertools.islice(ledger.releases(), total))
     while group := list(itertools.islice(rows, ROW_GROUP)):
         yield group
 
@@ -229,40 +237,28 @@ def _to_row(entry: LedgerEntry) -> dict[str, Any]:
     return {name: values[name] for name in COLUMNS}
 
 
-def _write_csv(path: Path, groups: Iterable[Rows]) -> int:
-    count = 0
+def _write_csv(path: Path, groups: Iterable[Rows]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for group in groups:
             writer.writerows(group)
-            count += len(group)
-    return count
 
 
-def _write_jsonl(path: Path, groups: Iterable[Rows]) -> int:
-    count = 0
+def _write_jsonl(path: Path, groups: Iterable[Rows]) -> None:
     with path.open("w", encoding="utf-8") as stream:
         for group in groups:
             stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in group)
-            count += len(group)
-    return count
 
 
-def _write_parquet(path: Path, groups: Iterable[Rows]) -> int:
+def _write_parquet(path: Path, groups: Iterable[Rows]) -> None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     from vecveil.files.writers import write_parquet
 
     kinds = {"row": pa.int64(), "epsilon": pa.float64(), "cost": pa.float64()}
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
     write_parquet(path, (pa.RecordBatch.from_pylist(group, schema=schema) for group in groups), schema)
-    return int(pq.ParquetFile(path).metadata.num_rows)
 
 
-_WRITERS: Mapping[str, Callable[[Path, Iterable[Rows]], int]] = {
-    ".csv": _write_csv,
-    ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
-}
+_WRITERS = {".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}

@@ -13,13 +13,10 @@ from vecveil.cli.options import (
     FILE,
     Stopped,
     budget_lines,
-    budget_options,
-    choose_ledger,
-    concept_option,
-    embedder_option,
-    ledger_options,
+    closing_lines,
+    guard_options,
+    open_guard,
     seal_options,
-    signed_option,
 )
 from vecveil.core.errors import InvalidInputError
 from vecveil.migrate.store import BATCH_ROWS
@@ -36,12 +33,9 @@ MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
 @click.argument("where", metavar="STORE")
 @click.argument("collection", metavar="COLLECTION")
 @click.argument("veil_folder", metavar="VEIL", type=FILE)
-@budget_options
+@guard_options
 @click.option("--key", "key_file", type=FILE, metavar="FILE", help="Derive the noise from this key (see vecveil key).")
 @click.option("--fresh-noise", is_flag=True, help="No key: rows that a stop takes are then paid for twice.")
-@ledger_options
-@signed_option
-@concept_option
 @click.option(
     "--queries",
     type=FILE,
@@ -54,6 +48,12 @@ MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
 @click.option("--yes", is_flag=True, help="Do delete them.")
 @click.option("--keep-texts", is_flag=True, help="Let texts go along. Who has them needs no vectors to read them.")
 @seal_options
+@click.option(
+    "--text-field",
+    metavar="FIELD",
+    help="Field of the texts, which the model reads again without their private words; none to protect the vectors as "
+    "they are.  [default: the field that the vectors are of]",
+)
 @click.option("--id-column", metavar="COLUMN", help="Column of ids.  [default: id, or the primary key]")
 @click.option("--vector-column", metavar="COLUMN", help="Column or name of the vectors, where there are several.")
 @click.option(
@@ -63,18 +63,13 @@ MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
     type=click.IntRange(min=1),
     help="Rows that are protected and written together.",
 )
-@embedder_option
 def migrate(
     *,
     where: str,
     collection: str,
     veil_folder: Path,
-    signed_by: str | None,
-    concept_file: Path | None,
     key_file: Path | None,
     fresh_noise: bool,
-    ledger: str | None,
-    no_ledger: bool,
     queries: Path | None,
     k: int,
     swap: bool,
@@ -83,11 +78,11 @@ def migrate(
     keep_texts: bool,
     seal: bool,
     seal_key: Path | None,
+    text_field: str | None,
     id_column: str | None,
     vector_column: str | None,
     batch_rows: int,
-    embedder: str | None,
-    **budget: Any,
+    **guarding: Any,
 ) -> None:
     """Protect COLLECTION of STORE with VEIL into a shadow beside it, and swap the two when told to.
 
@@ -103,10 +98,7 @@ def migrate(
     docs/how-to/rerank.md.
     """
     from vecveil.migrate import open_store, read_queries
-    from vecveil.veil import Guard, Veil
 
-    if fresh_noise and key_file is not None:
-        raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
     if not fresh_noise and key_file is None:
         raise InvalidInputError("say where the noise comes from: --key FILE (see vecveil key), or --fresh-noise")
     if swap and queries is not None:
@@ -114,19 +106,9 @@ def migrate(
     if drop_backup and (swap or queries is not None):
         raise InvalidInputError("drop the backup (--drop-backup) by itself, when the swap has proved good")
     asked = None if queries is None else read_queries(queries)
-    recorded = choose_ledger(ledger, no_ledger=no_ledger)
-    veil = Veil.load(veil_folder, signed_by=signed_by)
-    guard = Guard(
-        veil,
-        **budget,
-        key=key_file,
-        seal_key=seal_key,
-        ledger=recorded,
-        collection=collection,
-        concept=concept_file,
-        embedder=embedder,
-    )
-    chosen: dict[str, Any] = {"keep_texts": keep_texts, "batch_rows": batch_rows}
+    guarding |= {"fresh_noise": fresh_noise, "seal_key": seal_key, "collection": collection}
+    guard = open_guard(veil_folder, key_file, **guarding)
+    chosen: dict[str, Any] = {"keep_texts": keep_texts, "batch_rows": batch_rows, "text_field": text_field}
     chosen["seal"] = seal or seal_key is not None
     with closing(open_store(where, collection, id_column=id_column, vector_column=vector_column)) as store:
         if swap:
@@ -148,14 +130,19 @@ def _protect_rows(
         _print(f"{done.rows:,} rows protected{resumed} into {done.shadow}; {store.collection} is as it was")
         _print(f"left out: {_join_names(done.left_out)}")
         _print(f"went along: {_join_names(done.carried)}")
+        if done.text_field is not None:
+            _print(f"the model read {done.text_field} again, without its private words")
         if seal:
             _print("clean vectors sealed for their owner, with each row")
         _print("recorded in the ledger" if done.recorded else "not recorded in any ledger")
-        for line in budget_lines(guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)):
+        sheet = guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)
+        for line in budget_lines(sheet):
             _print(line)
         if queries is not None:
             click.echo(str(compare(store, guard, queries, k=k, progress=progress_bar)))
-        _print(f"next: {'compare with --queries FILE, or ' if queries is None else ''}swap with --swap")
+        following = f"{'compare with --queries FILE, or ' if queries is None else ''}swap with --swap"
+        for line in closing_lines(sheet, guard.opened_veil.epsilon, following):
+            _print(line)
     except KeyboardInterrupt:
         raise Stopped("Finished rows are kept in the shadow; repeat the command to go on.") from None
 

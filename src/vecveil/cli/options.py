@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +16,7 @@ from vecveil.mechanisms.grid import GRIDS
 
 if TYPE_CHECKING:
     from vecveil.accounting import GuaranteeSheet
+    from vecveil.veil import Guard, Veil
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -132,6 +134,9 @@ signed_option = click.option(
     help="Take the veil only where the owner of this key has signed it (see vecveil sign).",
 )
 
+guard_options = add_options(budget_options, ledger_options, signed_option, concept_option, embedder_option)
+"""For commands that put a veil to use with `open_guard`."""
+
 cache_option = click.option(
     "--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts."
 )
@@ -165,6 +170,30 @@ def choose_ledger(ledger: str | None, *, no_ledger: bool) -> str:
     return "default" if ledger is None else ledger
 
 
+def open_guard(
+    folder: Path,
+    key_file: Path | None,
+    *,
+    fresh_noise: bool,
+    ledger: str | None,
+    no_ledger: bool,
+    signed_by: str | None,
+    concept_file: Path | None,
+    own_key: Callable[[Veil], Path] | None = None,
+    **settings: Any,
+) -> Guard:
+    """Return the guard that `guard_options` and further settings describe; `own_key` makes a key where none is."""
+    from vecveil.veil import Guard, Veil
+
+    if fresh_noise and key_file is not None:
+        raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
+    veil = Veil.load(folder, signed_by=signed_by)
+    if own_key is not None and not fresh_noise:
+        key_file = key_file or own_key(veil)
+    where = choose_ledger(ledger, no_ledger=no_ledger)
+    return Guard(veil, key=key_file, ledger=where, concept=concept_file, signed_by=signed_by, **settings)
+
+
 def budget_lines(sheet: GuaranteeSheet) -> list[str]:
     """Return the readings of a budget and its warnings, as commands print them that release something."""
     return [
@@ -172,6 +201,12 @@ def budget_lines(sheet: GuaranteeSheet) -> list[str]:
         *(f"Warning: {warning}." for warning in sheet.warnings),
         "what is promised, and under which assumptions: vecveil guarantee",
     ]
+
+
+def closing_lines(sheet: GuaranteeSheet, own: float | None, following: str) -> list[str]:
+    """Return what was measured at the veil's own budget, in one sentence, and the next command."""
+    known = sheet.measured if own is not None and math.isclose(own, sheet.readings.epsilon) else ""
+    return [known or "Nobody has measured what this budget comes to: vecveil audit does.", f"next: {following}"]
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

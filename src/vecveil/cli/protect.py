@@ -17,6 +17,7 @@ from vecveil.cli.options import (
     budget_options,
     cache_option,
     choose_ledger,
+    closing_lines,
     concept_option,
     embedder_option,
     grid_option,
@@ -140,6 +141,9 @@ def protect(
         raise Stopped(kept if parts.exists() else "Nothing is left.") from None
     unsearched = report.carried and not report.searched and veil.concept is None
     resumed = f" ({report.resumed:,} of them by an earlier run)" if report.resumed else ""
+    vectors = source.suffix == ".npy" or settings["vector_column"] is not None
+    texts = "TEXTS" if vectors else source
+    sheet = veil.guarantee(**{name: settings[name] for name in (*SCALES, "grid")})
     for line in (
         f"{report.rows:,} rows protected{resumed}, written to {out}",
         *([f"{report.skipped:,} rows without a text left out"] if report.skipped else []),
@@ -150,7 +154,9 @@ def protect(
         *(["clean vectors sealed for their owner in the column seal"] if report.sealed else []),
         f"recorded in the ledger as run {report.run}" if report.recorded else "not recorded in any ledger",
         *(["seeded: not private"] if settings["seed"] is not None else []),
-        *budget_lines(veil.guarantee(**{name: settings[name] for name in (*SCALES, "grid")})),
+        *budget_lines(sheet),
+        # What was measured is about texts.
+        *closing_lines(sheet, None if vectors else veil.epsilon, f"vecveil audit {veil_folder} {texts} --out audit/"),
     ):
         click.echo(line, err=True)
 
@@ -188,5 +194,6 @@ def _protect_on_engine(
     rows = protect_parquet(source, out, guard, columns, overwrite=overwrite)
     click.echo(f"{rows:,} rows protected on {engine}, written to {out}", err=True)
     sheet = guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)
-    for line in budget_lines(sheet):
+    following = f"vecveil audit {veil_folder} TEXTS --out audit/"
+    for line in (*budget_lines(sheet), *closing_lines(sheet, guard.opened_veil.epsilon, following)):
         click.echo(line, err=True)

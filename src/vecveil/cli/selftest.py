@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from vecveil.testing.selftest import SelfTestResult
-    from vecveil.testing.selftest.finding import Finding
+    from vecveil.testing.selftest.result import Finding
 
 SHOWN_FAILURES = 20
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from vecveil.cli.options import (
-    FILE,
-    budget_lines,
-    budget_options,
-    choose_ledger,
-    concept_option,
-    embedder_option,
-    grid_option,
-    ledger_options,
-    signed_option,
-)
-from vecveil.core.errors import InvalidInputError, needs_extra
-from vecveil.veil.budget import SCALES
+from vecveil.cli.options import FILE, budget_lines, grid_option, guard_options, open_guard
+from vecveil.core.errors import needs_extra
 
 if TYPE_CHECKING:
     from vecveil.veil import Veil
@@ -31,7 +21,7 @@ def _to_bytes(_context: click.Context, _option: click.Parameter, mebibytes: int)
 
 @click.command(short_help="Serve protected embeddings by OpenAI's API.")
 @click.argument("veil_folder", metavar="VEIL", type=FILE)
-@budget_options
+@guard_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
@@ -51,9 +41,6 @@ def _to_bytes(_context: click.Context, _option: click.Parameter, mebibytes: int)
 @click.option("--seal-key", type=FILE, metavar="FILE", help="Seal and rerank with this key.  [default: that of noise]")
 @click.option("--fresh-noise", is_flag=True, help="New noise at every request: repeating one then costs privacy.")
 @grid_option
-@ledger_options
-@signed_option
-@concept_option
 @click.option(
     "--max-body",
     "body_bytes",
@@ -92,23 +79,8 @@ def _to_bytes(_context: click.Context, _option: click.Parameter, mebibytes: int)
 @click.option(
     "--tokens", "encoding", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by."
 )
-@embedder_option
 def serve(
-    *,
-    veil_folder: Path,
-    signed_by: str | None,
-    concept_file: Path | None,
-    host: str,
-    port: int,
-    clients_file: Path | None,
-    key_file: Path | None,
-    seal_key: Path | None,
-    fresh_noise: bool,
-    grid: str,
-    ledger: str | None,
-    no_ledger: bool,
-    embedder: str | None,
-    **options: Any,
+    *, veil_folder: Path, host: str, port: int, clients_file: Path | None, key_file: Path | None, **options: Any
 ) -> None:
     """Serve vectors protected with VEIL by OpenAI's embeddings API: /v1/embeddings, /v1/models, /health, /metrics.
 
@@ -126,27 +98,12 @@ def serve(
         from vecveil.service.gateway import Gateway, Settings
         from vecveil.service.server import require_guarded
         from vecveil.service.server import serve as run
-    from vecveil.veil import Guard, Veil
-
-    if fresh_noise and key_file is not None:
-        raise InvalidInputError("noise is fresh or comes from a key: got --fresh-noise and --key")
-    budget = {name: options.pop(name) for name in SCALES}
+    served = {entry.name: options.pop(entry.name) for entry in fields(Settings)}
     clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
     require_guarded(clients, host)
-    veil = Veil.load(veil_folder, signed_by=signed_by)
-    guard = Guard(
-        veil,
-        **budget,
-        key=None if fresh_noise else key_file or _own_key(veil),
-        ledger=choose_ledger(ledger, no_ledger=no_ledger),
-        grid=grid,
-        seal_key=seal_key,
-        concept=concept_file,
-        embedder=embedder,
-        signed_by=signed_by,
-    )
-    gateway = Gateway.for_clients(clients, guard, Settings(**options))
-    for line in budget_lines(veil.guarantee(grid=grid, **budget)):
+    guard = open_guard(veil_folder, key_file, own_key=_own_key, **options)
+    gateway = Gateway.for_clients(clients, guard, Settings(**served))
+    for line in budget_lines(guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)):
         click.echo(line, err=True)
     if clients.open:
         click.echo("Warning: no bearer keys are set: every program on this machine may ask", err=True)

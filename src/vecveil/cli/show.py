@@ -19,28 +19,65 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Show what is in a veil.")
 @click.argument("veil_folder", metavar="VEIL", type=FILE)
-def show(veil_folder: Path) -> None:
-    """Show what is in VEIL: embedder, shape, mechanism, and what was learned from what."""
+@click.option("--verbose", is_flag=True, help="Show all of it: settings, revisions, lengths, versions.")
+def show(*, veil_folder: Path, verbose: bool) -> None:
+    """Show what is in VEIL: concept, embedder, what becomes of words, directions and noise; and what it comes to."""
     from vecveil.veil import Veil
 
-    show_veil(Veil.load(veil_folder))
+    show_veil(Veil.load(veil_folder), verbose=verbose)
+    if not verbose:
+        click.echo(f"next: vecveil protect {veil_folder} TEXTS OUTPUT.parquet; more of this: --verbose", err=True)
 
 
-def show_veil(veil: Veil) -> None:
-    """Print a veil's digest, in one piece to be copied, and its content as a table."""
+def show_veil(veil: Veil, *, verbose: bool = False) -> None:
+    """Print a veil's digest, in one piece to be copied, its content, and the sentence on what it comes to."""
+    from vecveil.veil.sheet import promise_words
+
     click.echo(f"veil {veil.digest()}")
-    output().print(_table(veil))
+    output().print(_table(_facts(veil) if verbose else _summarize(veil)))
+    promise = promise_words(veil.substitution)
+    if veil.provenance.measured:
+        output().print(f"\n{veil.provenance.measured}", soft_wrap=True)
+    elif promise is not None:
+        output().print(f"\nPromised: {promise.sentence}.", soft_wrap=True)
 
 
-def _table(veil: Veil) -> Table:
+def _table(facts: dict[str, str]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in _facts(veil).items():
+    for name, value in facts.items():
         table.add_row(name, value)
     return table
+
+
+def _summarize(veil: Veil) -> dict[str, str]:
+    """Return what most people want to know of a veil."""
+    from vecveil.substitutions.plain import Keep
+
+    origin, model = veil.provenance, veil.fingerprint
+    directions = f"{veil.shape.released} of {veil.shape.dimensions} released, chosen by {origin.learner['name']}"
+    law = veil.substitution
+    # An address is where texts would be sent.
+    found = f" ({origin.embedder})" if origin.embedder and ":" in origin.embedder else ""
+    words = f"{law.name}, ε = {law.word_epsilon:g} for each different value"
+    return {
+        "concept": _concept(origin.concept) + ("" if veil.concept else " (not kept: name it at every use)"),
+        "embedder": f"{model.model}, {model.dimensions} dimensions{found}",
+        "private words": "kept: shape and noise alone protect them" if isinstance(law, Keep) else words,
+        "directions": directions,
+        "noise": _noise(veil),
+        "learned from": f"{origin.pairs:,} pairs of {'public' if origin.public else 'private'} texts",
+    }
+
+
+def _noise(veil: Veil) -> str:
+    if veil.epsilon is None:
+        return _budget(veil)
+    ratio = veil.mechanism_at(veil.epsilon).noise_ratio(veil.typical.signal)
+    return f"{ratio:.2g} times as long as an embedding (epsilon {veil.epsilon:.4g})"
 
 
 def _facts(veil: Veil) -> dict[str, str]:

@@ -169,7 +169,7 @@ def _attack_cells(found: AttackSummary) -> tuple[TableCell, ...]:
         words(found.name),
         *setting_cells(found.condition),
         share(row.r_precision),
-        words("" if found.apart is None else f"{100 * found.apart[0]:.1f} to {100 * found.apart[1]:.1f}%"),
+        words("" if found.apart is None else f"{100 * found.apart[0]:.1f} to {100 * found.apart[1]:.1f} %"),
         share(row.r_chance),
         share(row.leakage),
         share(row.chance),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from vecveil.accounting import BudgetReadings
+from vecveil.audit.result import NAMES
 from vecveil.audit.rows import Setting
 
 
@@ -41,7 +42,7 @@ class Condition:
     @property
     def name(self) -> str:
         """The defense, as people read it."""
-        return "unprotected" if self.unprotected else self.label
+        return NAMES.get(self.defense, self.label)
 
     def __str__(self) -> str:
         return f"{self.name}, {self.budget}" if self.budget else self.name

@@ -10,6 +10,7 @@ import numpy as np
 from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, FrontierResult, mean_over_seeds
 from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import MissingExtraError
+from vecveil.core.percent import percent
 from vecveil.reports.table import Column, Table, TableCell, number, share, significant, words
 
 PLAIN = "uniform"
@@ -136,7 +137,7 @@ def _row(result: FrontierResult, spec: str, level: float) -> tuple[TableCell, ..
 
 
 def _names(spec: str, level: float) -> tuple[TableCell, TableCell]:
-    return words("" if spec in _REFERENCES else f"{level:.0%}"), words(_REFERENCES.get(spec, spec))
+    return words("" if spec in _REFERENCES else percent(level)), words(_REFERENCES.get(spec, spec))
 
 
 def _figure(result: FrontierResult) -> Any:

@@ -30,6 +30,7 @@ from vecveil.reports.utility_tables import tasks_table, trade_offs_table
 from vecveil.reports.verdict_tables import (
     control_table,
     exposures_table,
+    operating_point,
     overview_table,
     part_summaries,
     verdicts_table,
@@ -91,6 +92,7 @@ def _content(result: AuditResult, examples: Sequence[Example] | None) -> dict[st
         "outcome": result.outcome if result.verdicts else "",
         "sentence": result.sentence,
         "overview": overview_table(result),
+        "operating_point": operating_point(result),
         "verdict_parts": part_summaries(result),
         "verdicts": verdicts_table(result),
         "exposures": exposures_table(result),

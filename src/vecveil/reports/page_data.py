@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from vecveil.audit.rows import AttackRow, Estimate, Example
+from vecveil.audit.rows import AttackRow, Estimate, Example, sort_examples
 from vecveil.reports.conditions import Condition
 from vecveil.reports.examples import example_data
 from vecveil.reports.summary import AttackSummary, Summary
@@ -25,7 +25,7 @@ def page_data(summary: Summary, examples: Sequence[Example] | None) -> dict[str,
         "tasks": list(summary.task_names),
         "categories": list(summary.categories),
         "points": [_condition_data(condition, defenses, summary) for condition in summary.conditions],
-        "examples": None if examples is None else example_data(examples, summary.conditions, names),
+        "examples": None if examples is None else example_data(sort_examples(examples), summary.conditions, names),
     }
 
 

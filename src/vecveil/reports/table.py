@@ -119,7 +119,7 @@ def number(value: float | Estimate | None) -> TableCell:
 
 def share(value: float | Estimate | None) -> TableCell:
     """Return a cell with a share, as a percentage for people."""
-    return _cell(value, lambda part: f"{100 * part:.1f}", unit="%")
+    return _cell(value, lambda part: f"{100 * part:.1f}", unit=" %")
 
 
 def significant(value: float | None) -> TableCell:

@@ -25,6 +25,7 @@ class TaskSummary:
         kept: The score as a share of the unprotected one; None where that is missing or not above zero.
         scores: Every score by name, as means over seeds.
         cases: Number of queries, pairs or records behind the scores.
+        reach: Half of the 95 % interval of the score over these, the mean over seeds; None where it is not known.
         seeds: Number of rows behind the means.
     """
 
@@ -36,6 +37,7 @@ class TaskSummary:
     kept: Estimate | None
     scores: Mapping[str, float]
     cases: int
+    reach: float | None
     seeds: int
 
 
@@ -103,5 +105,6 @@ def _summary(name: str, condition: Condition, rows: list[TaskRow], control: Esti
         kept=kept,
         scores={key: mean([row.scores[key] for row in rows if key in row.scores]) for key in first.scores},
         cases=first.cases,
+        reach=mean([row.estimate.high - row.estimate.value for row in rows]) if first.error is not None else None,
         seeds=len(rows),
     )

@@ -17,6 +17,7 @@ def tasks_table(summary: Summary) -> Table:
         Column(key="protected", title="Protected", words=True),
         Column(key="measure", title="Measure", words=True),
         Column(key="score", title="Score", interval=True),
+        Column(key="reach", title="± over texts"),
         Column(key="kept", title="Kept", interval=True),
         Column(key="cases", title="Cases"),
         Column(key="seeds", title="Seeds"),
@@ -28,6 +29,7 @@ def tasks_table(summary: Summary) -> Table:
             words(found.protected),
             words(found.main),
             number(found.score),
+            number(found.reach),
             share(found.kept),
             count(found.cases),
             count(found.seeds),
@@ -35,8 +37,8 @@ def tasks_table(summary: Summary) -> Table:
         for found in summary.tasks
     )
     note = (
-        "Larger is better. Kept is the share of the unprotected score. With several seeds, brackets hold the smallest "
-        "and the largest of them."
+        "Larger is better. ± over texts is half of the 95 % interval over queries or records. Kept is the share of the "
+        "unprotected score. With several seeds, brackets hold the smallest and the largest of them."
     )
     return Table(name="tasks", title="Utility tasks", note=note, columns=columns, rows=rows)
 

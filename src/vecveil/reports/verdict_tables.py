@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vecveil.audit.result import HEADINGS, NOTE, AuditResult
+from vecveil.audit.result import HEADINGS, AuditResult, filled_columns
 from vecveil.audit.rows import PARTS, Judgment, Outcome, Verdict
 from vecveil.reports.budget_table import SETTING_COLUMNS, setting_cells
 from vecveil.reports.conditions import Condition
@@ -71,13 +71,38 @@ def part_summaries(result: AuditResult) -> tuple[PartSummary, ...]:
 
 def overview_table(result: AuditResult) -> Table:
     """Return one row for each defense: search, words, fill in the blank, presence."""
+    overview = result.overview
+    places = filled_columns(overview)
     columns = [Column(key=name, title=name.capitalize(), words=name == "defense") for name in HEADINGS]
     rows = []
-    for row in result.overview:
+    for row in overview:
         values = (row.defense, row.search, row.unnamed, row.reranked, row.words, row.blank, row.presence)
-        cells = zip(row.cells(), values, strict=True)
-        rows.append(tuple(TableCell(text=text or "–", value=value) for text, value in cells))
-    return Table(name="overview", title="At a glance", note=NOTE, columns=tuple(columns), rows=tuple(rows))
+        cells = [TableCell(text=text or "–", value=value) for text, value in zip(row.cells(), values, strict=True)]
+        rows.append(tuple(cells[place] for place in places))
+    return Table(
+        name="overview",
+        title="At a glance",
+        note=result.note,
+        columns=tuple(columns[place] for place in places),
+        rows=tuple(rows),
+    )
+
+
+def operating_point(result: AuditResult) -> str:
+    """Return what becomes of words, and how much noise there is, where the veil was audited; empty where it was not."""
+    own = next((verdict.setting for verdict in result.verdicts if verdict.setting.own), None)
+    if own is None or own.readings is None:
+        return ""
+    becomes = {
+        "": "",
+        "keep": "Private words stay in the texts. ",
+        "remove": "Private words are taken out before the model reads a text. ",
+    }
+    substitution = (result.veil.get("words") or {}).get("substitution", "")
+    words = becomes.get(substitution, f"Private words are replaced ({substitution}) before the model reads a text. ")
+    learner = result.veil.get("shape", {}).get("name", "")
+    shaped = f", shaped by {learner}" if learner else ""
+    return f"{words}Noise is {own.readings.noise_ratio:.2g} times as long as an embedding{shaped}."
 
 
 def exposures_table(result: AuditResult) -> Table:

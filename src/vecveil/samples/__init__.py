@@ -6,9 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from vecveil.samples.clinical import clinical_sentences
+from vecveil.samples.queries import SampleQuery, judged_queries
 from vecveil.samples.sentence import SampleSentence, SampleSpan
 
-__all__ = ["SampleSentence", "SampleSpan", "clinical_sentences", "concept_path"]
+__all__ = ["SampleQuery", "SampleSentence", "SampleSpan", "clinical_sentences", "concept_path", "judged_queries"]
 
 
 def concept_path() -> Path:

@@ -12,7 +12,7 @@ from typing import Final
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError
 from vecveil.samples.facts import Picker, imagine_case
-from vecveil.samples.frames import DISCLOSING, ROUTINE
+from vecveil.samples.frames import COMPLAINTS, DISCLOSING, ROUTINE
 from vecveil.samples.lexicon import TOPICS
 from vecveil.samples.sentence import SampleSentence, render
 
@@ -20,7 +20,7 @@ LARGEST_COUNT: Final = 100_000
 """The most sentences that are made: a bound at which fresh ones are still found at the first few attempts."""
 
 
-def clinical_sentences(count: int = 3000, seed: int = 7) -> tuple[SampleSentence, ...]:
+def clinical_sentences(count: int = 3000, seed: int = 7, *, complaints: bool = False) -> tuple[SampleSentence, ...]:
     """Return `count` different sentences; half of them tell a disease or an age, half tell neither.
 
     The same seed gives the same sentences everywhere, and a smaller count gives the first of them.
@@ -28,6 +28,7 @@ def clinical_sentences(count: int = 3000, seed: int = 7) -> tuple[SampleSentence
     Args:
         count: How many sentences, 1 to 100,000.
         seed: Which corpus; any whole number of at least zero.
+        complaints: Whether some tell of a complaint about the clinic.
 
     Raises:
         InvalidInputError: If `count` is larger than what can be made without repetition.
@@ -36,9 +37,10 @@ def clinical_sentences(count: int = 3000, seed: int = 7) -> tuple[SampleSentence
     at_least(seed, 0, "seed")
     if count > LARGEST_COUNT:
         raise InvalidInputError(f"count must be at most {LARGEST_COUNT}, got {count!r}")
+    routine = (*ROUTINE, *COMPLAINTS) if complaints else ROUTINE
     sentences: dict[str, SampleSentence] = {}
     for index in range(count):
-        frames = DISCLOSING if _discloses(seed, index) else ROUTINE
+        frames = DISCLOSING if _discloses(seed, index) else routine
         attempts = (_make_sentence(frames, Picker(f"{seed}/{index}/{attempt}")) for attempt in count_up())
         fresh = next(sentence for sentence in attempts if sentence.text not in sentences)
         sentences[fresh.text] = fresh
@@ -54,5 +56,6 @@ def _discloses(seed: int, index: int) -> bool:
 
 def _make_sentence(frames: tuple[str, ...], picker: Picker) -> SampleSentence:
     topic = picker.one("topic", TOPICS)
-    text, spans = render(picker.one("frame", frames), imagine_case(topic, picker))
-    return SampleSentence(text=text, spans=spans, topic=topic.name)
+    frame = picker.one("frame", frames)
+    text, spans = render(frame, imagine_case(topic, picker))
+    return SampleSentence(text=text, spans=spans, topic=topic.name, frame=frame)

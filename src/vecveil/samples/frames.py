@@ -188,3 +188,16 @@ ROUTINE: Final = (
     "The social worker helped {name} find a bus from {city} to the {ward} clinic.",
 )
 """Frames that tell neither a disease nor an age."""
+
+COMPLAINTS: Final = (
+    "{patient} complained that the {meal} was served cold again.",
+    "{first} could not sleep because the people in room {room} talked until {hour}.",
+    "{patient} says that nobody came for an hour after pressing the call button.",
+    "{name}'s {relative} found the floor of the waiting room dirty on {weekday}.",
+    "{patient}'s glasses went missing between the {ward} ward and room {room}.",
+    "{name} felt that the nurse on duty on {weekday} was rude and wants an apology.",
+    "{first} says the heating in room {room} was off all night.",
+    "{name} was upset that {doctor} talked about the visit in front of strangers.",
+    "{patient} sat in the {ward} clinic for {count} hours past the agreed time.",
+)
+"""Frames of complaints about the clinic, which tell neither a disease nor an age."""

@@ -31,11 +31,13 @@ class SampleSentence:
         spans: What is named in it, in order and disjoint; the labels are NAME, AGE, SEX, CITY, DISEASE, SYMPTOM and
             MEDICATION.
         topic: The medical specialty that it was drawn from.
+        frame: The frame that it was made of.
     """
 
     text: str
     spans: tuple[SampleSpan, ...]
     topic: str
+    frame: str
 
 
 def render(frame: str, facts: Mapping[str, Fact]) -> tuple[str, tuple[SampleSpan, ...]]:

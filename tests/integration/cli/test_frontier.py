@@ -25,7 +25,7 @@ def test_a_frontier_writes_tables_and_figures_and_goes_on(run: CommandLine, toy_
     command = (*FRONTIER, *QUICKLY, "--level", "0.9")
     outcome = run(*command)
     assert outcome.code == 0, outcome.err
-    assert "| 90% | canonical |" in outcome.out
+    assert "| 90 % | canonical |" in outcome.out
     assert "concept taken out of the text" in outcome.out
     names = {path.name for path in (toy_place / "out").iterdir()}
     assert {

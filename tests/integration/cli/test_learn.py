@@ -27,7 +27,7 @@ def test_a_target_finds_directions_and_budget(run: CommandLine, toy_place: Path)
     veil = Veil.load(toy_place / "b.veil")
     assert veil.epsilon is not None
     assert veil.provenance.learner["name"] == "canonical"
-    assert "Behind the veil the strongest attack" in " ".join(outcome.out.split())
+    assert "The strongest attack reads" in " ".join(outcome.out.split())
     digest = veil.digest()
     assert run(*WITH_TARGET, "--keep-utility", "0.2", "--overwrite").code == 0
     assert Veil.load(toy_place / "b.veil").digest() == digest

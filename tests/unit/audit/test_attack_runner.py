@@ -12,7 +12,7 @@ import pytest
 from support.corpora import CITIES, ILLNESSES, QUICK, toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
 from support.veils import made_veil
-from vecveil.attacks import ProbeScore, Recovery, Sample
+from vecveil.attacks import ProbeScore, Recovery, Sample, TrainingRun
 from vecveil.attacks.averaging import Averaging
 from vecveil.attacks.mlc import Mlc
 from vecveil.attacks.nearest import NearestNeighbor
@@ -46,17 +46,8 @@ class Spy:
     says: str = "a calm day"
     seen: list[Sample] = field(default_factory=list)
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> Spy:
-        del rng, folder, progress
-        self.seen.extend([sample, held_out])
+    def train(self, run: TrainingRun) -> Spy:
+        self.seen.extend([run.sample, run.held_out])
         return self
 
     def recover(self, vectors: Embeddings, *, progress: Progress = silent) -> Recovery:

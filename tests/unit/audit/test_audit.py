@@ -436,7 +436,7 @@ def test_a_deleted_concept_cannot_be_read(finished: Finished) -> None:
     assert leaked["none", "nearest"] > 0.3
     assert leaked["remove", "nearest"] < 0.15
     told = {(row.setting.defense, row.probe): row.auc.value for row in result.probes}
-    assert told["remove", "mlp"] == pytest.approx(0.5)
+    assert told["remove", "mlp"] == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_redacted_text_tells_nothing_of_the_word_that_was_there(finished: Finished) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from dataclasses import replace
@@ -183,6 +184,7 @@ def test_a_result_prints_as_a_table_with_its_verdict() -> None:
     shown = str(result)
     assert shown.splitlines()[0].split() == ["defense", "search", "unnamed", "reranked", "words", "blank", "presence"]
     assert result.sentence in shown
+    assert len(re.findall(r"\w[\w-]*", result.sentence)) <= 50
     assert f"verdict: {result.outcome}" in shown
     assert result.passed == (result.outcome == "pass")
     assert "<table>" in result._repr_html_()
@@ -206,7 +208,7 @@ def test_plain_noise_keeps_as_much_search_as_the_veil() -> None:
     assert plain == "equal search"
     assert [row.defense for row in result.overview] == [
         "none",
-        "plain noise (laplace), equal search",
+        "LapMech",
         "veil",
         "guessing",
     ]

@@ -41,7 +41,7 @@ def test_an_attack_that_still_reads_fails_the_veil() -> None:
     verdict = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.3))
     assert (verdict.setting, verdict.outcome) == (BEHIND, "fail")
     assert verdict.reasons == (
-        "mlc still reads 50% of what it reads out of unprotected vectors (30.0% of 60.0% above chance); 20% may remain",
+        "mlc still reads 50 % of what it reads out of unprotected vectors (30 % of 60 % above chance); 20 % may remain",
     )
 
 
@@ -54,8 +54,8 @@ def test_a_veil_that_holds_every_working_attack_off_passes() -> None:
     assert verdict.outcome == "pass"
     assert [judgment.outcome for judgment in verdict.judgments] == ["pass", "pass"]
     assert [reason.split(" still reads ")[0] for reason in verdict.reasons] == ["mlc", "mlp concept probe"]
-    assert "reads 5% of" in verdict.reasons[0]
-    assert "reads 4% of" in verdict.reasons[1]
+    assert "reads 5 % of" in verdict.reasons[0]
+    assert "reads 4 % of" in verdict.reasons[1]
 
 
 @pytest.mark.parametrize("behind", [0.0, 0.02, 0.6])
@@ -64,7 +64,7 @@ def test_a_useless_attack_is_inconclusive_whatever_it_reads(behind: float) -> No
     assert verdict.outcome == "inconclusive"
     assert verdict.judgments[0].retained is None
     assert "mlc reads too little out of unprotected vectors to be a test" in verdict.reasons[0]
-    assert "1% above chance" in verdict.reasons[0]
+    assert "1 % above chance" in verdict.reasons[0]
 
 
 def test_an_attack_whose_control_is_uncertain_is_no_control() -> None:
@@ -95,7 +95,7 @@ def test_every_part_must_pass() -> None:
         ("blank", "fail"),
     ]
     assert verdict.outcome == "fail"
-    assert verdict.reasons[0].startswith("fill in the blank still reads 90% of what it reads out of unprotected")
+    assert verdict.reasons[0].startswith("fill in the blank still reads 90 % of what it reads out of unprotected")
     held = _ruled(*words, probes=probes, blanks=(told[0], _blank(BEHIND, 0.04)))
     assert held.outcome == "pass"
 
@@ -136,8 +136,8 @@ def test_a_blind_probe_is_inconclusive() -> None:
 def test_an_interval_across_the_tolerance_is_inconclusive() -> None:
     verdict = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.12, spread=0.05))
     assert verdict.outcome == "inconclusive"
-    assert "still reads 20% " in verdict.reasons[0]
-    assert "the interval, 12% to 28%, reaches across the 20%" in verdict.reasons[0]
+    assert "still reads 20 % " in verdict.reasons[0]
+    assert "the interval, 12 % to 28 %, reaches across the 20 %" in verdict.reasons[0]
     # The estimate lies on the tolerance itself: no number of texts would tell.
     assert verdict.judgments[0].texts_needed is None
     beside = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.10, spread=0.05)).judgments[0]
@@ -164,12 +164,12 @@ def test_both_measurements_make_the_share_uncertain() -> None:
 def test_a_reading_below_chance_is_shown_as_nothing() -> None:
     verdict = _ruled(_attack(UNDEFENDED, 0.6), _attack(BEHIND, 0.02, chance=0.05))
     assert verdict.outcome == "pass"
-    assert "still reads 0% " in verdict.reasons[0]
+    assert "still reads 0 % " in verdict.reasons[0]
 
 
 def test_reasons_tell_how_many_releases_an_attack_had() -> None:
     rows = _attack(UNDEFENDED, 0.6, name="averaging"), _attack(BEHIND, 0.5, name="averaging")
-    assert _ruled(*rows).reasons[0].startswith("averaging (4 releases) still reads 83% ")
+    assert _ruled(*rows).reasons[0].startswith("averaging (4 releases) still reads 83 % ")
 
 
 def test_the_veil_is_ruled_on_and_nothing_else_is() -> None:

@@ -21,7 +21,7 @@ def corpus(work: Path, private_texts: list[str]) -> Path:
 def test_counts_and_marked_examples_are_shown(run: CommandLine, corpus: Path) -> None:
     outcome = run("concept", "concept.toml", "notes.jsonl", "--examples", "2")
     assert outcome.code == 0
-    assert "12 of 24 texts (50.0%) hold the concept" in outcome.out
+    assert "12 of 24 texts (50 %) hold the concept" in outcome.out
     assert outcome.out.count(f"[{PRIVATE_WORD}]ILL") == 2
     assert PRIVATE_WORD not in outcome.err
 
@@ -61,9 +61,10 @@ def test_the_default_comes_to_an_operating_point_on_vectors_alone(run: CommandLi
     embedder = ("--embedder", "precomputed:pairs.parquet@mine")
     learned = run("learn", "concept.toml", "notes.jsonl", *embedder, "--out", "my.veil", "--no-ledger")
     assert learned.code == 0, learned.err
-    assert "no veil keeps 95% of neighbors" in learned.err
-    assert "Behind the veil" in learned.out
-    assert "Promised: a protected vector does not depend on the private words" in " ".join(learned.out.split())
+    assert "no veil keeps 95 % of neighbors" in learned.err
+    said = " ".join(learned.out.split())
+    assert "The strongest attack reads" in said
+    assert "promised: no vector depends on a word that the concept finds" in said
 
 
 @pytest.fixture
@@ -82,8 +83,8 @@ def test_annotations_tell_precision_recall_and_what_was_missed(run: CommandLine,
     outcome = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks")
     assert outcome.code == 0, outcome.err
     lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
-    assert "ILL 2 50.0% 50.0% 2 50.0% 50.0%" in lines
-    assert "all 2 50.0% 50.0% 2 50.0% 50.0%" in lines
+    assert "ILL 2 50.0 % 50.0 % 2 50.0 % 50.0 %" in lines
+    assert "all 2 50.0 % 50.0 % 2 50.0 % 50.0 %" in lines
     assert "missed 1×: lumbago (ILL)" in lines
     assert f"wrong 1×: {PRIVATE_WORD} (ILL)" in lines
     assert "lumbago" not in outcome.err
@@ -91,7 +92,7 @@ def test_annotations_tell_precision_recall_and_what_was_missed(run: CommandLine,
 
 def test_labels_choose_which_annotations_count(run: CommandLine, marked: Path) -> None:
     outcome = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks", "--label", "AGE")
-    assert "AGE 1 0.0% 0.0% 0 - -" in [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert "AGE 1 0.0 % 0.0 % 0 - -" in [" ".join(line.split()) for line in outcome.out.splitlines()]
     check_refusal(run("concept", "concept.toml", "marked.jsonl", "--label", "ILL"), "--annotations")
     wrong = run("concept", "concept.toml", "marked.jsonl", "--annotations", "marks", "--label", "AGES")
     check_refusal(wrong, "did you mean 'AGE'")

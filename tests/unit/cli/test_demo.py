@@ -13,7 +13,7 @@ def test_a_picture_of_the_table_loads_nothing_from_elsewhere(tmp_path: Path) -> 
     write_picture(made_audit(), tmp_path / "table.svg")
     drawing = (tmp_path / "table.svg").read_text(encoding="utf-8")
     assert drawing.startswith("<svg")
-    assert "laplace" in drawing
+    assert "LapMech" in drawing
     assert "url(http" not in drawing
     assert "@font-face" not in drawing
 

@@ -161,7 +161,7 @@ WITH_TARGET = ("learn", "concept.toml", "notes.txt", "--out", "b.veil", *EMBEDDE
         (("--keep-utility", "0.9", "--epsilon", "3"), ("name a target or a budget, got both",)),
         (
             ("--max-leakage", "0.000001", "--shape", "uniform", "--substitution", "keep"),
-            ("of the words are read, above 0.0%",),
+            ("of the words are read, above 0.0 %",),
         ),
         (("--values", "ILLNESS=x.txt"), ("--values goes with --substitution randomize",)),
     ],

@@ -10,9 +10,8 @@ from vecveil.cli.main import commands
 from vecveil.cli.selftest import selftest
 from vecveil.core.errors import InvalidInputError
 from vecveil.testing.selftest import SelfTest, SelfTestResult
-from vecveil.testing.selftest.finding import Finding
 from vecveil.testing.selftest.privacy_loss import Loss
-from vecveil.testing.selftest.result import CanaryOutcome
+from vecveil.testing.selftest.result import CanaryOutcome, Finding
 
 LOSS = {"distance": 0.25, "promised": 1.0, "exact": 1.0, "trials": 1000}
 TITLE = "laplace, uniform, n = 2"

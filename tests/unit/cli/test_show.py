@@ -14,12 +14,20 @@ from support.veils import made_veil, rotated_shape
 def test_it_shows_what_is_in_a_veil(run: CommandLine, work: Path) -> None:
     veil = made_veil(epsilon=7.5, shape=rotated_shape())
     veil.save(work / "a.veil")
-    outcome = run("show", "a.veil")
+    outcome = run("show", "a.veil", "--verbose")
     assert outcome.code == 0
     shown = " ".join(outcome.out.split())
     assert veil.digest() in shown
     for part in ("words, 8 dimensions, normalized", "rotated, 7 of 8 axes released", "epsilon 7.5", "20 pairs"):
         assert part in shown
+
+
+def test_the_summary_is_short_and_ends_with_the_promise_and_the_next_command(run: CommandLine, work: Path) -> None:
+    made_veil(epsilon=7.5, shape=rotated_shape()).save(work / "a.veil")
+    outcome = run("show", "a.veil")
+    assert len(outcome.out.splitlines()) <= 10
+    assert "7 of 8 released" in outcome.out
+    assert "next: vecveil protect a.veil" in outcome.err
 
 
 def test_a_veil_that_keeps_no_budget_says_so(run: CommandLine, work: Path) -> None:

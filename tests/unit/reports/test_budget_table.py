@@ -14,7 +14,7 @@ def test_every_budget_of_every_defense_has_its_three_readings() -> None:
     readings = setting(VEIL, 0.3).readings
     assert readings is not None
     assert [cell.value for cell in table.rows[0]] == [
-        VEIL,
+        "veil",
         "noise 0.3",
         0.3,
         readings.epsilon,
@@ -25,16 +25,19 @@ def test_every_budget_of_every_defense_has_its_three_readings() -> None:
 
 def test_what_has_no_budget_is_not_among_the_budgets() -> None:
     result = replace(made_audit(), attacks=(), probes=(), verdicts=())
-    assert "unprotected" not in {row[0].text for row in budgets_table(Summary.from_result(result)).rows}
+    assert "none" not in {row[0].text for row in budgets_table(Summary.from_result(result)).rows}
 
 
 def test_a_budget_is_read_as_it_was_asked_for_and_sorted_by_its_noise() -> None:
     asked = Condition.from_setting(replace(setting(VEIL, 1.5), asked="ε = 10 (paper's scale)"))
-    assert [cell.text for cell in setting_cells(asked)] == [VEIL, "ε = 10 (paper's scale)", "1.5"]
-    assert [(cell.text, cell.value) for cell in glance_cells(asked)] == [(VEIL, VEIL), ("ε = 10 (paper's scale)", 1.5)]
+    assert [cell.text for cell in setting_cells(asked)] == ["veil", "ε = 10 (paper's scale)", "1.5"]
+    assert [(cell.text, cell.value) for cell in glance_cells(asked)] == [
+        ("veil", "veil"),
+        ("ε = 10 (paper's scale)", 1.5),
+    ]
 
 
 def test_unprotected_vectors_have_a_name_and_no_budget() -> None:
     control = Condition.from_setting(UNDEFENDED)
-    assert [cell.text for cell in setting_cells(control)] == ["unprotected", "–", "–"]
-    assert [cell.value for cell in glance_cells(control)] == ["unprotected", None]
+    assert [cell.text for cell in setting_cells(control)] == ["none", "–", "–"]
+    assert [cell.value for cell in glance_cells(control)] == ["none", None]

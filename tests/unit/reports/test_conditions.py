@@ -22,10 +22,10 @@ def test_the_control_comes_first_then_the_veil_then_others_by_noise() -> None:
     ]
     names = [str(condition) for condition in sort_conditions(Condition.from_setting(one) for one in found)]
     assert names == [
-        "unprotected",
-        f"{VEIL}, noise 0.3",
-        f"{VEIL}, noise 1",
-        "laplace, noise 0.5",
+        "none",
+        "veil, noise 0.3",
+        "veil, noise 1",
+        "LapMech, noise 0.5",
     ]
 
 
@@ -47,4 +47,4 @@ def test_a_budget_is_shown_as_it_was_asked_for() -> None:
 
 def test_a_defense_on_the_texts_has_no_budget() -> None:
     removal = Setting(defense="remove", label="remove", asked="", readings=None, seed=0)
-    assert str(Condition.from_setting(removal)) == "remove"
+    assert str(Condition.from_setting(removal)) == "redaction"

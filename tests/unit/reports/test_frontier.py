@@ -87,35 +87,35 @@ def _lines(table: Table) -> dict[tuple[str, ...], dict[str, object]]:
 
 def test_the_strongest_attack_stands_for_a_defense(result: FrontierResult) -> None:
     lines = _lines(frontier_table(result))
-    assert lines["90%", "canonical", "nearest"]["excess"] == pytest.approx(0.27)
-    assert lines["90%", "canonical", "nearest"]["against_laplace"] == pytest.approx(0.27 / 0.45)
-    assert lines["90%", "canonical", "nearest"]["directions"] == 4
-    assert lines["90%", "uniform", "mlc"]["against_laplace"] == 1.0
+    assert lines["90 %", "canonical", "nearest"]["excess"] == pytest.approx(0.27)
+    assert lines["90 %", "canonical", "nearest"]["against_laplace"] == pytest.approx(0.27 / 0.45)
+    assert lines["90 %", "canonical", "nearest"]["directions"] == 4
+    assert lines["90 %", "uniform", "mlc"]["against_laplace"] == 1.0
     assert lines["–", "no defense", "mlc"]["excess"] == pytest.approx(0.72)
 
 
 def test_a_level_that_a_defense_cannot_keep_says_so(result: FrontierResult) -> None:
-    assert ("99%", "canonical", "none: it can't keep that much") in _lines(frontier_table(result))
+    assert ("99 %", "canonical", "none: it can't keep that much") in _lines(frontier_table(result))
     assert "1,200 texts, 900 with the concept; 2 repetitions" in frontier_table(result).note
 
 
 def test_each_attack_is_held_against_context_and_plain_noise(result: FrontierResult) -> None:
     lines = _lines(cells_table(result))
     assert len(lines) == 4 * 2
-    cell = lines["90%", "canonical", "mlc"]
+    cell = lines["90 %", "canonical", "mlc"]
     assert cell["excess"] == pytest.approx(0.18)
     # What the same attack reads where the concept was taken out of the texts is not the defense's to hide.
     assert cell["beyond_context"] == 0.0
     assert cell["over_uniform"] == pytest.approx(0.18 / 0.45)
-    assert lines["90%", "uniform", "nearest"]["beyond_context"] == pytest.approx(0.36 - 0.09)
+    assert lines["90 %", "uniform", "nearest"]["beyond_context"] == pytest.approx(0.36 - 0.09)
     assert (cell["top_one"], cell["auc"]) == (pytest.approx(0.2), pytest.approx(0.6))
 
 
 def test_plain_noise_that_leaks_nothing_is_no_measure(result: FrontierResult) -> None:
     rows = tuple(replace(row, words=row.guess) if row.contender == "uniform" else row for row in result.rows)
     silent = replace(result, rows=rows)
-    assert _lines(frontier_table(silent))["90%", "canonical", "nearest"]["against_laplace"] is None
-    assert _lines(cells_table(silent))["90%", "canonical", "mlc"]["over_uniform"] is None
+    assert _lines(frontier_table(silent))["90 %", "canonical", "nearest"]["against_laplace"] is None
+    assert _lines(cells_table(silent))["90 %", "canonical", "mlc"]["over_uniform"] is None
 
 
 def test_tables_and_figures_are_written_whole_and_the_same_again(result: FrontierResult, tmp_path: Path) -> None:

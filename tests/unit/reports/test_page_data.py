@@ -32,13 +32,13 @@ def test_numbers_that_json_does_not_know_become_null() -> None:
 def test_conditions_have_their_readings_attacks_probes_and_tasks(result: AuditResult) -> None:
     data = page_data(Summary.from_result(result), None)
     control, veil = data["points"][:2]
-    assert (control["name"], control["series"], control["readings"]) == ("unprotected", None, None)
+    assert (control["name"], control["series"], control["readings"]) == ("none", None, None)
     assert (veil["series"], veil["readings"]["noiseRatio"]) == (0, 0.3)
     assert set(veil["attacks"]) == set(data["attacks"])
     assert set(veil["probes"]) == {"linear", "mlp"}
     assert veil["tasks"]["neighbors"]["kept"]["value"] < 1
     assert veil["attacks"]["mlc"]["similarity"] is None
-    assert data["defenses"] == ["veil, hard-concrete", "laplace", "purkayastha"]
+    assert data["defenses"] == ["veil", "LapMech", "PurMech"]
 
 
 def test_texts_are_there_only_when_they_are_asked_for(result: AuditResult) -> None:

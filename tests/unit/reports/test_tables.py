@@ -37,9 +37,7 @@ def test_there_is_a_file_for_each_table_and_nothing_half_written(folder: Path) -
 
 
 def test_attacks_are_shown_over_seeds_with_all_their_measures(folder: Path, result: AuditResult) -> None:
-    found = next(
-        line for line in lines(folder, "attacks") if (line["attack"], line["defense"]) == ("mlc", "unprotected")
-    )
+    found = next(line for line in lines(folder, "attacks") if (line["attack"], line["defense"]) == ("mlc", "none"))
     rows = [row for row in result.attacks if row.attack == "mlc" and row.setting.defense == "none"]
     assert float(found["leakage"]) == pytest.approx(sum(row.leakage.value for row in rows) / 2)
     assert found["seeds"] == "2"

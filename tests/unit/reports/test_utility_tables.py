@@ -24,8 +24,8 @@ def test_a_task_keeps_all_of_its_score_where_nothing_is_protected(result: AuditR
     table = tasks_table(Summary.from_result(result))
     assert len(table.rows) == 3 * 16
     kept = {(row[0].text, row[1].text, row[2].text): row[_column(table, "kept")] for row in table.rows}
-    assert kept["neighbors", "unprotected", "–"].text == "100.0%"
-    shares = [kept["neighbors", VEIL, budget].value for budget in ("noise 0.3", "noise 0.7", "noise 1.5")]
+    assert kept["neighbors", "none", "–"].text == "100.0 %"
+    shares = [kept["neighbors", "veil", budget].value for budget in ("noise 0.3", "noise 0.7", "noise 1.5")]
     assert shares == sorted(shares, key=float, reverse=True)
 
 

@@ -33,7 +33,7 @@ def test_every_attack_has_its_say() -> None:
     assert kept is not None
     assert [[cell.text for cell in row[5:8]] for row in rows[1:]] == [
         ["geia", "inconclusive", "–"],
-        ["mlc", "pass", f"{100 * kept.value:.1f}%"],
+        ["mlc", "pass", f"{100 * kept.value:.1f} %"],
     ]
 
 

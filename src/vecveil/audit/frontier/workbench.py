@@ -24,6 +24,7 @@ from vecveil.concepts import Concept, Passage
 from vecveil.concepts.rewriting import build_rewriter
 from vecveil.core.arrays import Embeddings
 from vecveil.core.digests import json_digest
+from vecveil.core.percent import percent
 from vecveil.core.progress import Progress, silent
 from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.embedders.registry import embeds_any_text
@@ -250,7 +251,7 @@ class Workbench:
         noises: dict[str, tuple[int | None, float]] = {}
         counts = contender.counts(self.corpus.clean.shape[1])
         members = self.members(contender, seed)
-        for count, veil in progress(members, label=f"{contender.spec} at {level:.0%}", total=len(counts)):
+        for count, veil in progress(members, label=f"{contender.spec} at {percent(level)}", total=len(counts)):
             noise = self.find_noise(level, veil, seed)
             if noise is None:
                 # What keeps too little with few directions keeps less with more.

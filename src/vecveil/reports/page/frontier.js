@@ -138,7 +138,7 @@ function frontierAxes(state, placed, width, height) {
 }
 
 function tickText(value, share) {
-  return share ? `${Math.round(100 * value)}%` : String(Number(value.toFixed(2)));
+  return share ? `${Math.round(100 * value)} %` : String(Number(value.toFixed(2)));
 }
 
 /** Draw what guessing gives, as the unprotected run measured it. */

@@ -11,7 +11,7 @@ const MEASURES = {
 };
 
 function percent(value) {
-  return `${(100 * value).toFixed(1)}%`;
+  return `${(100 * value).toFixed(1)} %`;
 }
 
 function significant(value) {
@@ -22,7 +22,7 @@ function significant(value) {
 function estimated(estimate, share) {
   if (!estimate || estimate.value === null) return NOTHING;
   const shown = share ? (part) => (100 * part).toFixed(1) : (part) => part.toFixed(3);
-  const middle = shown(estimate.value) + (share ? "%" : "");
+  const middle = shown(estimate.value) + (share ? " %" : "");
   const known = typeof estimate.low === "number" && estimate.low < estimate.high;
   return known ? `${middle} [${shown(estimate.low)}, ${shown(estimate.high)}]` : middle;
 }
