@@ -3,12 +3,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from support.command_line import CommandLine
 from support.tiny_model import write_tiny_model
 from support.veils import PRIVATE_WORD
 from vecveil.concepts import terms
 from vecveil.veil import learn
+
+# A time is never a test: machines are busy.
+settings.register_profile("vecveil", deadline=None)
+settings.load_profile("vecveil")
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -151,8 +153,10 @@ def _charges(folder: Path, texts: int, vectors: int) -> np.ndarray:
     """Return how many releases each record was charged for."""
     cost = Veil.load(folder / "a.veil").release(noise_ratio=RATIO).mechanism.euclidean_loss()
     with open_ledger(folder / "ledger.sqlite") as ledger:
-        spent = ledger.spent(ledger.digests([f"t\0s{number}".encode() for number in range(texts + vectors)]))
-    return np.rint(np.array(spent) / cost)
+        names = ledger.digests([f"t\0s{number}".encode() for number in range(texts + vectors)])
+    with closing(sqlite3.connect(folder / "ledger.sqlite")) as database:
+        spent = dict(database.execute("SELECT record, spent FROM balances"))
+    return np.rint(np.array([spent[name] for name in names]) / cost)
 
 
 def _hard_veil(clean: np.ndarray, model: Embedder) -> Veil:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import torch
 
-from vecveil.attacks import ATTACKS, Attack, Recovery, Sample, TrainedAttack, build_attack
+from vecveil.attacks import ATTACKS, Attack, Recovery, Sample, TrainedAttack, TrainingRun, build_attack
 from vecveil.attacks.mlc import Mlc
 from vecveil.attacks.nearest import NearestNeighbor
 from vecveil.core.arrays import Embeddings, Vector
-from vecveil.core.progress import Progress, silent
 from vecveil.testing.attacks import check_attack
 from vecveil.testing.toy_notes import embed_words, toy_notes
 
@@ -77,8 +75,8 @@ class Honest:
 
     releases: ClassVar[int] = 1
 
-    def train(self, sample: Sample, held_out: Sample, rng: np.random.Generator, **_: Any) -> TrainedAttack:
-        return self.reading(NearestNeighbor().train(sample, held_out, rng))
+    def train(self, run: TrainingRun) -> TrainedAttack:
+        return self.reading(NearestNeighbor().train(run))
 
     def reading(self, base: TrainedAttack) -> TrainedAttack:
         return Reader(base=base)
@@ -102,35 +100,25 @@ class Unreleased(Honest):
 
 
 class Greedy(Honest):
-    def train(self, sample: Sample, held_out: Sample, rng: np.random.Generator, **_: Any) -> TrainedAttack:
-        sample.vectors[0] += 1
-        return super().train(sample, held_out, rng)
+    def train(self, run: TrainingRun) -> TrainedAttack:
+        run.sample.vectors[0] += 1
+        return super().train(run)
 
 
 class Stubborn(Honest):
     """Starts anew wherever it was stopped."""
 
-    def train(
-        self, sample: Sample, held_out: Sample, rng: np.random.Generator, *, progress: Progress = silent, **_: Any
-    ) -> TrainedAttack:
-        return Mlc(**MLC).train(sample, held_out, rng, progress=progress)
+    def train(self, run: TrainingRun) -> TrainedAttack:
+        return Mlc(**MLC).train(replace(run, folder=None))
 
 
 class Confused(Honest):
     """Goes on from its folder, but with other batches."""
 
-    def train(
-        self,
-        sample: Sample,
-        held_out: Sample,
-        rng: np.random.Generator,
-        *,
-        folder: Path | None = None,
-        progress: Progress = silent,
-    ) -> TrainedAttack:
-        if folder is not None and folder.exists() and folder.name == "stopped":
-            rng.random()
-        return Mlc(**{**MLC, "epochs": 6}).train(sample, held_out, rng, folder=folder, progress=progress)
+    def train(self, run: TrainingRun) -> TrainedAttack:
+        if run.folder is not None and run.folder.exists() and run.folder.name == "stopped":
+            run.rng.random()
+        return Mlc(**{**MLC, "epochs": 6}).train(run)
 
 
 @dataclass(kw_only=True)

@@ -184,16 +184,24 @@ def test_the_demo_goes_the_whole_way_and_keeps_it(
     options = ("demo", "--texts", "500", "--shape", "neuron-sensitivity", "--out", "kept")
     outcome = run(*options, "--picture", "table.svg")
     assert outcome.code == 0, outcome.err
-    for part in ("redaction", "plain noise (laplace), equal search", "fill in the blank: ", "Behind the veil the "):
+    for part in (
+        "redaction",
+        "LapMech",
+        "SPARSE",
+        "fill in the blank: ",
+        "A search: ",
+        "Read out of its vector today:",
+    ):
         assert part in outcome.out
+    assert "The strongest attack reads" in outcome.out.split("\n\n")[-1]
     assert "open kept/audit/report.html" in outcome.err
     kept = {path.name for path in (work / "kept").iterdir()}
-    assert kept == {"texts.jsonl", "concept.toml", "demo.veil", "protected.parquet", "audit"}
+    assert kept == {"texts.jsonl", "concept.toml", "search", "demo.veil", "protected.parquet", "audit"}
     audited = {path.name for path in (work / "kept" / "audit").iterdir()}
     assert {"plan.json", "results.json", "examples.json", "report.html", "tables.md", "attacks.csv"} <= audited
     assert pq.read_table(work / "kept" / "protected.parquet").num_rows == 500
     result = Experiment(work / "kept" / "audit").read(RESULTS, AuditResult)
-    assert {row.setting.defense for row in result.tasks} == {"none", "remove", "laplace", "veil"}
+    assert {row.setting.defense for row in result.tasks} == {"none", "remove", "laplace", "sparse", "veil"}
     assert result.corpus["texts"] == 500
     assert (work / "table.svg").read_text().startswith("<svg")
     assert Veil.load(work / "kept" / "demo.veil").provenance.pairs > 100
@@ -222,7 +230,7 @@ def test_a_large_file_of_vectors_is_never_in_memory_as_a_whole(work: Path) -> No
     rows, dimensions = 200_000, 64
     free = Fingerprint(model="words", revision="1", dimensions=dimensions, normalized=False)
     made_veil(dimensions=dimensions, fingerprint=free).save(work / "a.veil")
-    vectors = np.random.default_rng(0).standard_normal((rows, dimensions), dtype=np.float32)
+    vectors = np.random.default_rng(0).standard_normal((rows, dimensions), dtype=np.float32) / np.float32(8)
     np.save(work / "large.npy", vectors)
     np.save(work / "small.npy", vectors[: 2 * 8192])
 

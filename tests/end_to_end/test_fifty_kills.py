@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.command_line import finished, start
+from support.ledgers import read_spent
 from support.veils import made_veil, unit_vectors
 from vecveil.core.key import Key
 from vecveil.files.key_file import write_key
@@ -82,7 +83,7 @@ def test_fifty_kills_lose_no_row_double_no_row_and_spend_nothing_twice(killed: t
     keyed = [path for path in outputs if _label(folder / path).get("key")]
     with open_ledger(folder / "ledger.sqlite", create=False) as ledger:
         runs = {run.charge.run: run for run in ledger.runs()}
-        spent = ledger.spent(ledger.digests([b"\0s" + f"note {number:03}".encode() for number in range(ROWS)]))
+        spent = read_spent(ledger, ledger.digests([b"\0s" + f"note {number:03}".encode() for number in range(ROWS)]))
     for path in outputs:
         table = pq.read_table(folder / path)
         assert table["id"].to_pylist() == [f"note {number:03}" for number in range(ROWS)]

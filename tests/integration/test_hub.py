@@ -19,8 +19,7 @@ import pytest
 from support.fake_hub import COMMIT, FakeHub
 from support.tiny_model import write_tiny_model
 from vecveil.core.errors import MissingExtraError
-from vecveil.core.hub import find_snapshot
-from vecveil.core.model_folders import digest_folder
+from vecveil.core.model_folders import digest_folder, find_snapshot
 
 PROGRAM = """
 import json, sys

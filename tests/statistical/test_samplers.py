@@ -19,34 +19,32 @@ from vecveil.mechanisms.laplace import LaplaceMechanism
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.mechanisms.purkayastha import PurkayasthaMechanism
 from vecveil.testing.samplers import Perturb, elliptical_pvalues, purkayastha_pvalues
-from vecveil.testing.selftest.canaries.additive import (
-    Antithetic,
-    ClippedTails,
-    IgnoredVariances,
-    PerCoordinate,
-    Renormalized,
-    RepeatedHalf,
-    SharedBetweenNeighbors,
-    SharedRadius,
-    TooLittleNoise,
-    TransposedAxes,
-    TwinAxes,
-    WrongGammaShape,
-)
-from vecveil.testing.selftest.canaries.directional import (
-    AlwaysOneSide,
-    AngleBySide,
-    FlatAngle,
-    SharedSide,
-    VonMisesFisher,
-    WrongDimension,
+from vecveil.testing.selftest.canaries.samplers import (
+    always_one_side,
+    angle_by_side,
+    antithetic,
+    clipped_tails,
+    flat_angle,
+    ignored_variances,
+    per_coordinate,
+    renormalized_noise,
+    repeated_half,
+    shared_between_neighbors,
+    shared_radius,
+    shared_side,
+    too_little_noise,
+    transposed_axes,
+    twin_axes,
+    von_mises_fisher,
+    wrong_dimension,
+    wrong_gamma_shape,
 )
 from vecveil.testing.selftest.subjects import rotated_axes, uneven_variances
 
 FALSE_ALARM = 1e-3
 DIMENSIONS = (2, 3, 16, 128, 768, 4096)
-ELLIPTICAL = (WrongGammaShape, TooLittleNoise, Renormalized, PerCoordinate, IgnoredVariances, SharedRadius)
-DIRECTIONAL = (FlatAngle, WrongDimension, AlwaysOneSide, SharedSide, AngleBySide, VonMisesFisher)
+ELLIPTICAL = (wrong_gamma_shape, too_little_noise, renormalized_noise, per_coordinate, ignored_variances, shared_radius)
+DIRECTIONAL = (flat_angle, wrong_dimension, always_one_side, shared_side, angle_by_side, von_mises_fisher)
 
 
 Found = Mapping[str, float]
@@ -106,12 +104,12 @@ def test_purkayastha_directions_have_their_law(dimensions: int, epsilon: float) 
 @pytest.mark.parametrize("dimensions", [16, 128, 768])
 def test_axes_the_wrong_way_round_are_caught(dimensions: int) -> None:
     axes, variances = rotated_axes(dimensions), uneven_variances(dimensions)
-    wrong = TransposedAxes(epsilon=7.0, variances=variances, axes=axes)
+    wrong = transposed_axes(epsilon=7.0, variances=variances, axes=axes)
     assert not passes(elliptical(wrong, variances, axes, rows=rows_for(dimensions), seed=16))
 
 
 @pytest.mark.parametrize("dimensions", [2, 16, 128, 768])
-@pytest.mark.parametrize("broken", [SharedBetweenNeighbors, RepeatedHalf, Antithetic])
+@pytest.mark.parametrize("broken", [shared_between_neighbors, repeated_half, antithetic])
 def test_rows_that_share_noise_are_caught(dimensions: int, broken: type[MahalanobisMechanism]) -> None:
     variances = uneven_variances(dimensions)
     pvalues = elliptical(broken(epsilon=7.0, variances=variances), variances, rows=rows_for(dimensions), seed=17)
@@ -119,7 +117,7 @@ def test_rows_that_share_noise_are_caught(dimensions: int, broken: type[Mahalano
 
 
 @pytest.mark.parametrize("dimensions", [16, 128, 768])
-@pytest.mark.parametrize("broken", [ClippedTails, TwinAxes])
+@pytest.mark.parametrize("broken", [clipped_tails, twin_axes])
 def test_numbers_that_are_not_independent_normals_are_caught(
     dimensions: int, broken: type[MahalanobisMechanism]
 ) -> None:

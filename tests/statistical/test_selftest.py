@@ -14,8 +14,8 @@ from vecveil.core.randomness import RandomRows
 from vecveil.mechanisms import MECHANISMS
 from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import NoiseShape
-from vecveil.testing.selftest.canaries.additive import TooLittleNoise
 from vecveil.testing.selftest.canaries.canary import canaries
+from vecveil.testing.selftest.canaries.samplers import too_little_noise
 from vecveil.testing.selftest.law import ALLOWANCE, law_findings
 from vecveil.testing.selftest.pairs import observe, pairs_of
 from vecveil.testing.selftest.privacy_loss import losses
@@ -88,7 +88,7 @@ def test_the_laws_of_a_right_mechanism_are_rarely_called_wrong() -> None:
     assert min(smallest) > 1e-6 / ALLOWANCE
 
 
-@pytest.mark.parametrize("kind", [TooLittleNoise, MahalanobisMechanism])
+@pytest.mark.parametrize("kind", [too_little_noise, MahalanobisMechanism])
 def test_a_tenth_less_noise_shows_in_what_is_given_away_in_384_dimensions(kind: type[MahalanobisMechanism]) -> None:
     shape = NoiseShape(variances=np.ones(384))
     subject = subject_of(kind, shape, name="tested", variant="uniform", law=None)
@@ -96,4 +96,4 @@ def test_a_tenth_less_noise_shows_in_what_is_given_away_in_384_dimensions(kind: 
     (pair,) = pairs_of(subject)
     ours, theirs = (observe(subject, pair, original, samples=30_000, rng=rng) for original in (pair.first, pair.second))
     found = {loss.check: loss.pvalue for loss in losses("tested", subject.mechanism, pair, ours, theirs)}
-    assert (found["delta at 0"] < 1e-9) == (kind is TooLittleNoise)
+    assert (found["delta at 0"] < 1e-9) == (kind is too_little_noise)

@@ -15,7 +15,7 @@ from vecveil.mechanisms.mahalanobis import MahalanobisMechanism
 from vecveil.shapes import NoiseShape
 from vecveil.testing.selftest import SelfTest
 from vecveil.testing.selftest.canaries.canary import Canary, canaries
-from vecveil.testing.selftest.finding import BREAKDOWN
+from vecveil.testing.selftest.result import BREAKDOWN
 from vecveil.testing.selftest.subjects import subject_of
 
 

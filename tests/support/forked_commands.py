@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-COMMAND_LINE = ("vecveil.cli.main", "vecveil.veil", "vecveil.veil.protect_file", "vecveil.ledger.sqlite")
+COMMAND_LINE = ("vecveil.cli.main", "vecveil.veil", "vecveil.veil.protect_file", "vecveil.ledger.session")
 MEMORY = 3 * 2**30
 """Bytes that a command may take beyond those of the process: what has no end fails, and the machine does not."""
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import reduce
+from operator import add
 from typing import Any
 
 import psycopg
 
 from support.postgres import run_sql
-from vecveil.ledger import Charge, new_run
+from vecveil.ledger import Charge, Ledger, new_run
 from vecveil.ledger.postgres import WRITER_LOCK
 
 
@@ -60,6 +62,15 @@ def tamper(place: str, *statements: str) -> list[tuple[Any, ...]]:
         return run_sql(place, "SET search_path TO vecveil", *statements)
     with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         return [connection.execute(statement).fetchall() for statement in statements][-1]
+
+
+def read_spent(ledger: Ledger, records: Sequence[bytes]) -> list[float]:
+    """Return what each record has lost so far: once for each noise, by what the ledger exports."""
+    costs: dict[bytes, dict[bytes, float]] = {record: {} for record in records}
+    for entry in ledger.releases():
+        noises = costs.get(entry.record, {})
+        noises[entry.token] = max(noises.get(entry.token, 0.0), entry.charge.cost or 0.0)
+    return [reduce(add, costs[record].values(), 0.0) for record in records]
 
 
 @contextmanager

