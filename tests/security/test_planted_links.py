@@ -25,6 +25,7 @@ from vecveil.embedders import CachedEmbedder
 from vecveil.files.key_file import write_key
 from vecveil.files.vectors import to_vector_column
 from vecveil.integrations.engines import Columns, write_parts
+from vecveil.ledger import open_ledger
 from vecveil.veil import Guard, protect_file
 
 VEIL = made_veil(epsilon=2.0)
@@ -223,3 +224,11 @@ def test_an_engine_does_not_write_through_a_planted_link(tmp_path: Path) -> None
     protection = Columns(vector_column="v").make_protection(guard, table.schema, table)
     write_parts(tmp_path / "out", write, protection, overwrite=False)
     assert not list(elsewhere.iterdir())
+
+
+def test_a_ledger_does_not_follow_a_planted_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "theirs.sqlite"
+    (tmp_path / "ledger.sqlite").symlink_to(elsewhere)
+    with pytest.raises(InvalidInputError, match="is a link, and is not followed"):
+        open_ledger(tmp_path / "ledger.sqlite")
+    assert not elsewhere.exists()

@@ -1,7 +1,5 @@
 """The ledger: every release on record, and a limit for each record."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

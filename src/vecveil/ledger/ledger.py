@@ -1,8 +1,7 @@
 """The ledger in either database, its charges, entries and sums."""
 
-from __future__ import annotations
-
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -28,9 +27,9 @@ WORD_UNIT = "nats, over all private words of a record"
 RENAMED = ("warn", "refuse")
 """What may become of a vector that is released again as another record."""
 
+SETTINGS = ("limit", "word_limit", "renamed")
 DIGEST_BYTES, PAGE_ROWS = 16, 10_000
 Digests = Sequence[bytes]
-START = bytes(32)  # Head of the chain before the first release.
 
 TOLERANCE = 1 + 1e-9
 """Sums may exceed the limit by this factor: ten releases at 0.1 fit under a limit of 1, though they sum to more."""
@@ -134,6 +133,7 @@ class Ledger(AbstractContextManager["Ledger"]):
         self._turn = RLock()
         try:
             self.id, self._salt = session.open_ledger(create=create)
+            self._start = hashlib.sha256(self.id.encode() + self._salt).digest()
         except BaseException:
             session.close()
             raise
@@ -167,8 +167,8 @@ class Ledger(AbstractContextManager["Ledger"]):
 
     @property
     def head(self) -> str:
-        """The newest link of the chain, in hexadecimal: it stands for all releases up to now."""
-        return bytes(self._query("head", START)[0][0]).hex()
+        """The newest link of the chain, in hexadecimal: it stands for all releases and limits up to now."""
+        return bytes(self._query("head", self._start)[0][0]).hex()
 
     def knows(self, head: str) -> bool:
         """Return whether a head was ever the newest of this ledger."""
@@ -237,8 +237,8 @@ class Ledger(AbstractContextManager["Ledger"]):
                 self._check_limit(session, charge)
                 renamed = self._check_names(session, charge)
                 if session.rows(SQL["record"], number, int(time.time())):
-                    ((head,),) = session.rows(SQL["head"], START)
-                    session.rows(SQL["add_link"], number, first_row, len(rows), _link(head, charge, rows))
+                    ((head,),) = session.rows(SQL["head"], self._start)
+                    session.rows(SQL["add_link"], number, first_row, len(rows), None, _link(head, charge, rows))
         return renamed
 
     def runs(self) -> list[RunSummary]:
@@ -302,10 +302,13 @@ class Ledger(AbstractContextManager["Ledger"]):
         return None if limit is None else float(limit)
 
     def _set(self, name: str, value: str | None) -> None:
+        setting = json.dumps([name, value])
         with self._use() as session, session.transaction():
             session.rows(SQL["drop_meta"], name)
             if value is not None:
                 session.rows(SQL["add_meta"], name, value)
+            ((head,),) = session.rows(SQL["head"], self._start)
+            session.rows(SQL["add_link"], 0, 0, 0, setting, _link(head, setting, ()))
 
     def _check_limit(self, session: Session, charge: Charge) -> None:
         """Raise if releasing what is staged would bring any record or vector over a limit."""
@@ -329,15 +332,18 @@ class Ledger(AbstractContextManager["Ledger"]):
         return int(renamed)
 
     def _find_broken_links(self) -> list[str]:
-        """Return where the chain does not fit the releases, in words; all of it is computed again."""
-        head = START
-        for number, run, place, rows, found, name, *charge in self._read_pages("links", (0,)):
+        """Return where the chain does not fit releases and settings, in words; all of it is computed again."""
+        head, settings = self._start, dict.fromkeys(SETTINGS)
+        for number, run, place, rows, setting, found, name, *charge in self._read_pages("links", (0,)):
+            content = setting or (name and Charge(name, *charge))
             linked = self._query("linked", run, place, place + rows)
-            if name is None or (head := _link(head, Charge(name, *charge), linked)) != found:
-                return [
-                    f"the chain breaks at link {number}, of run {name or run}: it, or what is before it, was changed"
-                ]
-        return []
+            if content is None or (head := _link(head, content, linked)) != found:
+                of = "a setting" if setting else f"run {name or run}"
+                return [f"the chain breaks at link {number}, of {of}: it, or what is before it, was changed"]
+            settings.update([json.loads(setting)] if setting else [])
+        meta = dict(self._query("meta"))
+        changed = [name for name, value in settings.items() if meta.get(name) != value]
+        return [f"these settings were changed past the ledger: {', '.join(changed)}"] if changed else []
 
     def _query(self, name: str, *values: object) -> list[tuple[Any, ...]]:
         with self._use() as session:
@@ -351,9 +357,9 @@ class Ledger(AbstractContextManager["Ledger"]):
             yield from page
 
 
-def _link(head: bytes, charge: Charge, rows: Iterable[tuple[Any, ...]]) -> bytes:
-    """Return the head of the chain behind a batch of rows: places, records, tokens, vectors and words."""
-    digest = hashlib.sha256(head + repr(astuple(charge)).encode())
+def _link(head: bytes, content: Charge | str, rows: Iterable[tuple[Any, ...]]) -> bytes:
+    """Return the head behind a setting, or a batch of rows: places, records, tokens, vectors and words."""
+    digest = hashlib.sha256(head + repr(content if isinstance(content, str) else astuple(content)).encode())
     for place, *digests, words in rows:
         digest.update(place.to_bytes(8, "big") + words.to_bytes(8, "big") + b"".join(digests))
     return digest.digest()

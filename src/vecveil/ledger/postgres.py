@@ -1,7 +1,5 @@
 """A ledger in PostgreSQL, for processes on several machines. Imports psycopg."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Connections to a ledger's database: any, and an SQLite file."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import sqlite3
@@ -13,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, Self
 
+from vecveil.core.atomic import require_own
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 FORMAT = 1  # Number of the newest format that this version reads and writes.
@@ -185,6 +184,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def _prepare_file(path: Path, *, create: bool) -> None:
     """Create a file where there is none; raise if it is no ledger, not even a damaged one, without changing a byte."""
+    require_own(path)
     if not path.exists():
         if not create:
             raise InvalidInputError(MISSING.format(path))

@@ -22,7 +22,8 @@ CREATE TABLE releases (
 
 -- name: create_links
 CREATE TABLE links (
-  number {number} PRIMARY KEY, run integer NOT NULL, place bigint NOT NULL, rows bigint NOT NULL, head {blob} NOT NULL
+  number {number} PRIMARY KEY, run integer NOT NULL, place bigint NOT NULL, rows bigint NOT NULL, setting text,
+  head {blob} NOT NULL
 )
 
 -- name: create_record_index
@@ -88,8 +89,8 @@ SELECT $1, place, record, token, vector, words, $2 FROM staged WHERE true
 ON CONFLICT (run, place) DO NOTHING RETURNING place
 
 -- name: links
--- The chain: each link has the head of all releases up to it.
-SELECT links.number, links.run, place, rows, head, id, kind, veil, mechanism, epsilon, distance, cost, noise, word_epsilon
+-- The chain: each link has the head of all releases and changes of a setting up to it.
+SELECT links.number, links.run, place, rows, setting, head, id, kind, veil, mechanism, epsilon, distance, cost, noise, word_epsilon
 FROM links LEFT JOIN runs ON runs.number = links.run WHERE links.number > $1 ORDER BY links.number LIMIT $2
 
 -- name: head
@@ -99,7 +100,7 @@ SELECT COALESCE((SELECT head FROM links ORDER BY number DESC LIMIT 1), $1)
 SELECT 1 FROM links WHERE head = $1
 
 -- name: add_link
-INSERT INTO links (run, place, rows, head) VALUES ($1, $2, $3, $4)
+INSERT INTO links (run, place, rows, setting, head) VALUES ($1, $2, $3, $4, $5)
 
 -- name: linked
 SELECT place, record, token, vector, words FROM releases WHERE run = $1 AND place >= $2 AND place < $3 ORDER BY place

@@ -308,6 +308,39 @@ def test_a_run_that_was_taken_out_is_missed(filled: Ledger, ledger_place: str) -
     assert problem.startswith("the chain breaks at link 1")
 
 
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("UPDATE meta SET value = '9.0' WHERE key = 'limit'", "these settings were changed past the ledger: limit"),
+        ("DELETE FROM meta WHERE key = 'limit'", "these settings were changed past the ledger: limit"),
+        ("INSERT INTO meta VALUES ('renamed', 'warn')", "these settings were changed past the ledger: renamed"),
+        (
+            'UPDATE links SET setting = \'["limit", "9.0"]\' WHERE number = 2',
+            "the chain breaks at link 2, of a setting",
+        ),
+        ("UPDATE meta SET value = '" + "00" * 32 + "' WHERE key = 'salt'", "the chain breaks at link 1"),
+    ],
+)
+def test_a_setting_that_was_changed_past_the_ledger_is_seen(
+    filled: Ledger, ledger_place: str, statement: str, problem: str
+) -> None:
+    filled.set_limit(4.0)
+    tamper(ledger_place, statement)
+    with open_ledger(ledger_place) as opened:
+        (found,) = opened.problems()
+    assert found.startswith(problem)
+
+
+def test_a_change_of_a_limit_changes_the_head(ledger: Ledger) -> None:
+    heads = [ledger.head]
+    for change in (lambda: ledger.set_limit(4.0), lambda: ledger.set_limit(None), lambda: ledger.set_renamed("refuse")):
+        change()
+        heads.append(ledger.head)
+    assert len(set(heads)) == 4
+    assert ledger.problems() == []
+    assert all(ledger.knows(head) for head in heads[1:])
+
+
 def test_records_over_a_limit_that_was_lowered_are_counted(filled: Ledger) -> None:
     filled.set_limit(3.0)
     (problem,) = filled.problems()
