@@ -192,7 +192,8 @@ def _read_tensors(path: Path, digests: Any, *, most: int) -> dict[str, NDArray[A
         raise ArtifactError(f"{path} cannot be read: it holds tensors of type {error}") from None
     if not isinstance(digests, dict) or set(digests) != set(tensors):
         raise ArtifactError(f"{path} does not hold the tensors that the manifest lists")
-    for name, tensor in tensors.items():
+    # The library gives them in any order, and an error should always name the same.
+    for name, tensor in sorted(tensors.items()):
         if array_digest(tensor) != digests[name]:
             raise ArtifactError(f"{path}: tensor {name!r} fails its digest: it was changed or damaged")
     return tensors

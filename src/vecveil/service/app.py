@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -16,8 +17,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from vecveil.service.gateway import Gateway
-from vecveil.service.handler import ClientHandler
-from vecveil.service.limits import BodyLimit
+from vecveil.service.handler import TEXT_CHARACTERS, ClientHandler
+from vecveil.service.limits import BodyLimit, TextRate
 from vecveil.service.messages import (
     ClientRequest,
     EmbeddingRequest,
@@ -111,9 +112,15 @@ def create_app(gateway: Gateway) -> FastAPI:
     def find_handler(request: Request) -> ClientHandler:
         return gateway.handler(request.headers.get("authorization"))
 
-    async def parse(body: bytes, kind: type[Parsed]) -> Parsed:
+    async def parse(body: bytes, kind: type[Parsed], rate: TextRate) -> Parsed:
         read = partial(read_request, body, kind, longest_text=settings.text_characters)
-        return await asyncio.to_thread(read) if len(body) > LARGE_BODY else read()
+        rate.spend(0)
+        try:
+            return await asyncio.to_thread(read) if len(body) > LARGE_BODY else read()
+        except RefusedError:
+            # To read it took as long as if it were answered.
+            rate.spend(math.ceil(len(body) / TEXT_CHARACTERS))
+            raise
 
     @app.post(
         "/v1/embeddings",
@@ -124,7 +131,7 @@ def create_app(gateway: Gateway) -> FastAPI:
         """Return protected vectors."""
         handler = find_handler(request)
         async with bodies.read(request, client=handler.client.name) as body:
-            asked = await parse(body, EmbeddingRequest)
+            asked = await parse(body, EmbeddingRequest, handler.rate)
             side = handler.side(asked.model)
             facts = {"client": handler.client.name, "inputs": len(asked.inputs), "treatment": side.treatment}
             request.scope["facts"] = facts
@@ -139,7 +146,7 @@ def create_app(gateway: Gateway) -> FastAPI:
         """Return documents, or sealed ones, in the order of their clean vectors."""
         handler = find_handler(request)
         async with bodies.read(request, client=handler.client.name) as body:
-            asked = await parse(body, RerankRequest)
+            asked = await parse(body, RerankRequest, handler.rate)
             facts = {"client": handler.client.name, "inputs": len(asked.documents), "treatment": "rerank"}
             request.scope["facts"] = facts
             answer = await handler.rerank(asked)

@@ -164,7 +164,7 @@ def learn(
             pairs=len(evidence.pairs),
             embedder=embedder if isinstance(embedder, str) else None,
             learner={"name": shape, **asdict(learner_settings)},
-            facts={name: value for name, value in fitted.facts.items() if np.isfinite(value)},
+            facts={name: float(f"{value:.4g}") for name, value in fitted.facts.items() if np.isfinite(value)},
             seed=seed,
             public=public,
             losses={part: asdict(loss) for part, loss in losses.items()},

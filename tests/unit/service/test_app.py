@@ -317,6 +317,16 @@ def test_more_texts_than_a_client_may_send_are_turned_away(guard: Guard, server:
     assert [request["input"] for request in server.requests] == [["a", "b", "c"], [TEXT]]
 
 
+def test_bodies_that_are_refused_count_by_their_length(guard: Guard, server: EmbeddingServer) -> None:
+    with _asked(guard, server, texts_per_minute=2) as client:
+        unreadable = client.post("/v1/embeddings", content=b"[" * 9_000)
+        assert unreadable.status_code == 400
+        for answer in (client.post("/v1/embeddings", content=b"["), _embed(client)):
+            assert_refused(answer, 429, "rate_limit_exceeded")
+            assert 0 < int(answer.headers["Retry-After"]) <= 30
+    assert server.requests == []
+
+
 def test_a_long_text_is_refused_before_a_model_sees_it(guard: Guard, server: EmbeddingServer) -> None:
     with _asked(guard, server, text_characters=100) as client:
         assert_refused(_embed(client, ["a", "a" * 101]), 400, "string_above_max_length")

@@ -168,6 +168,9 @@ def _on_grid(law: LossLaw, step: float, first: int, last: int) -> tuple[Vector, 
 LAYERS = np.array([0.0, 5.0, 40.0])
 """How far above epsilon, in nats, panels end: 1 - exp(epsilon - loss) rises from 0 to 1 over these."""
 
+LARGEST = 1e15
+"""Larger losses, in nats, are not told from each other by doubles: every release is taken to lose the worst case."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleaseProfile(PrivacyProfile):
@@ -187,15 +190,15 @@ class ReleaseProfile(PrivacyProfile):
     def delta(self, epsilon: float) -> float:
         """Return the smallest delta for which the two outputs are (epsilon, delta)-indistinguishable."""
         gap = self.worst_case - not_negative(epsilon, "epsilon")
-        if gap <= 0:
-            return 0.0
+        if gap <= 0 or self.worst_case > LARGEST:
+            return float(gap > 0)
         points = self.law.points(borders_between(self.law, 0.0, gap, gap - LAYERS))
         return min(1.0, float(points.probabilities @ -np.expm1(points.shortfalls - gap)))
 
     def loss_at_most(self, loss: float) -> float:
         """Return the probability that a release loses at most `loss`."""
         gap, longest = self.worst_case - loss, 2 * self.worst_case
-        if gap <= 0 or gap > longest:
+        if gap <= 0 or gap > longest or self.worst_case > LARGEST:
             return float(gap <= 0)
         return min(1.0, float(self.law.points(borders_between(self.law, gap, longest)).probabilities.sum()))
 

@@ -180,3 +180,14 @@ def test_one_release_is_composed_of_itself() -> None:
     assert nothing.compose(5) is nothing
     with pytest.raises(InvalidInputError, match="releases must be"):
         PROFILE.compose(0)
+
+
+@pytest.mark.parametrize("distance", [1e14, 1e16, 1e20, 1e40, 1e300])
+@pytest.mark.parametrize("dimensions", [2, 384])
+def test_losses_that_doubles_do_not_tell_apart_are_the_worst_case(dimensions: int, distance: float) -> None:
+    profile = additive_profile(epsilon=1.0, dimensions=dimensions, distance=distance)
+    for epsilon in (0.0, 1.0, distance / 2):
+        assert profile.delta(epsilon) == pytest.approx(1.0, abs=1e-12)
+        assert profile.loss_at_most(epsilon) == 0.0
+    assert profile.delta(distance) == 0.0
+    assert profile.loss_at_most(distance) == 1.0
