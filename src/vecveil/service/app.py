@@ -70,6 +70,17 @@ def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": "Refused, in OpenAI's form."} for status in statuses}
 
 
+async def parse(body: bytes, kind: type[Parsed], gateway: Gateway, rate: TextRate) -> Parsed:
+    """Return the request in a body; one that can't be read counts by its length, as it took as long to read."""
+    read = partial(read_request, body, kind, longest_text=gateway.settings.text_characters)
+    rate.spend(0)
+    try:
+        return await asyncio.to_thread(read) if len(body) > LARGE_BODY else read()
+    except RefusedError:
+        rate.spend(math.ceil(len(body) / TEXT_CHARACTERS))
+        raise
+
+
 def create_app(gateway: Gateway) -> FastAPI:
     """Return the application."""
     settings = gateway.settings
@@ -112,16 +123,6 @@ def create_app(gateway: Gateway) -> FastAPI:
     def find_handler(request: Request) -> ClientHandler:
         return gateway.handler(request.headers.get("authorization"))
 
-    async def parse(body: bytes, kind: type[Parsed], rate: TextRate) -> Parsed:
-        read = partial(read_request, body, kind, longest_text=settings.text_characters)
-        rate.spend(0)
-        try:
-            return await asyncio.to_thread(read) if len(body) > LARGE_BODY else read()
-        except RefusedError:
-            # To read it took as long as if it were answered.
-            rate.spend(math.ceil(len(body) / TEXT_CHARACTERS))
-            raise
-
     @app.post(
         "/v1/embeddings",
         responses=document_errors(*STATUSES),
@@ -131,7 +132,7 @@ def create_app(gateway: Gateway) -> FastAPI:
         """Return protected vectors."""
         handler = find_handler(request)
         async with bodies.read(request, client=handler.client.name) as body:
-            asked = await parse(body, EmbeddingRequest, handler.rate)
+            asked = await parse(body, EmbeddingRequest, gateway, handler.rate)
             side = handler.side(asked.model)
             facts = {"client": handler.client.name, "inputs": len(asked.inputs), "treatment": side.treatment}
             request.scope["facts"] = facts
@@ -146,7 +147,7 @@ def create_app(gateway: Gateway) -> FastAPI:
         """Return documents, or sealed ones, in the order of their clean vectors."""
         handler = find_handler(request)
         async with bodies.read(request, client=handler.client.name) as body:
-            asked = await parse(body, RerankRequest, handler.rate)
+            asked = await parse(body, RerankRequest, gateway, handler.rate)
             facts = {"client": handler.client.name, "inputs": len(asked.documents), "treatment": "rerank"}
             request.scope["facts"] = facts
             answer = await handler.rerank(asked)
