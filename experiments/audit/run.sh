@@ -14,6 +14,10 @@ audit() { # NAME CONCEPT TEXTS COSINE OPTION…
         vecveil learn "$concept" "$texts" --out "$out/$name/default.veil" --cache "$out/cache" --no-ledger --drop-empty "$@"
     vecveil audit "$out/$name/default.veil" "$texts" --out "$out/$name/audit" --cache "$out/cache" --examples 0 \
         --near-copies "$cosine" --seed 0 1 2 --defense laplace --defense sparse --defense veil "$@"
+    [ -d "$out/$name/kept.veil" ] || vecveil learn "$concept" "$texts" --out "$out/$name/kept.veil" --cache "$out/cache" \
+        --substitution keep --no-ledger --drop-empty "$@"
+    vecveil audit "$out/$name/kept.veil" "$texts" --out "$out/$name/kept" --cache "$out/cache" --examples 0 \
+        --near-copies "$cosine" --seed 0 1 2 --defense veil --baseline none "$@"
 }
 
 audit countries countries "$out/texts/countries.parquet" 0.75 "$@"

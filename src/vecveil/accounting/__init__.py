@@ -3,7 +3,7 @@
 from vecveil.accounting.budget_readings import BudgetReadings, paper_noise_ratio
 from vecveil.accounting.gaussian import GaussianLoss
 from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
-from vecveil.accounting.pair_promise import PairPromise, WordPromise
+from vecveil.accounting.pair_promise import MeasuredGuess, PairPromise, WordPromise
 from vecveil.accounting.profile import PrivacyProfile, additive_profile, angular_profile
 from vecveil.accounting.sheet import GuaranteeSheet
 
@@ -13,6 +13,7 @@ __all__ = [
     "GaussianLoss",
     "Guarantee",
     "GuaranteeSheet",
+    "MeasuredGuess",
     "PairPromise",
     "PrivacyProfile",
     "WordPromise",

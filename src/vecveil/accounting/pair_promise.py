@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, Context
 from vecveil.accounting.profile import PrivacyProfile
 from vecveil.core.checks import at_least, fraction, not_negative
 from vecveil.core.errors import InvalidInputError
+from vecveil.core.percent import percent
 
 DELTA = 1e-6
 """One in a million: small against one over the number of records in most corpora."""
@@ -118,6 +119,29 @@ class PairPromise:
     def __str__(self) -> str:
         worst = f"a worst-case loss of {self.worst_case:.4g} nats"
         return f"{self.pair}, at a distance of {self.distance:.4g}: {worst}; {self.numbers}\n  {self.sentence}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredGuess:
+    """How often the best guess of one private value was right, for someone who has the rest of the text.
+
+    Attributes:
+        right: That share.
+        low: Lower end of its 95 % interval over texts.
+        high: Upper end of it.
+        chance: The same without the vector.
+        texts: Texts that were asked about.
+    """
+
+    right: float
+    low: float
+    high: float
+    chance: float
+    texts: int
+
+    def __str__(self) -> str:
+        ends = f"{percent(self.low, 1)} to {percent(self.high, 1)} over {self.texts:,} texts"
+        return f"right in {percent(self.right, 1)} of cases ({ends}), {percent(self.chance, 1)} without the vector"
 
 
 WHAT_IS_TOLD = {

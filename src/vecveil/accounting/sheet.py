@@ -7,7 +7,7 @@ from html import escape
 
 from vecveil.accounting.budget_readings import BudgetReadings
 from vecveil.accounting.guarantee import EuclideanBounds, Guarantee
-from vecveil.accounting.pair_promise import PairPromise, WordPromise
+from vecveil.accounting.pair_promise import MeasuredGuess, PairPromise, WordPromise
 
 TELLING_SUCCESS = 0.99
 """A best guess that is right more often than this leaves nothing to promise."""
@@ -26,6 +26,8 @@ class GuaranteeSheet:
         unusual: The exact promise for the pair that only one text in twenty exceeds, where it is known.
         words: What is promised of words that are replaced before the model reads them; None where they stay.
         measured: What the whole was measured to come to, in a sentence; empty where nobody has.
+        finds: What share of annotated spans the concept finds, in words.
+        guess: How often the best guess of a private value was right; None where nobody has measured it.
     """
 
     guarantee: Guarantee
@@ -36,6 +38,8 @@ class GuaranteeSheet:
     unusual: PairPromise | None = None
     words: WordPromise | None = None
     measured: str = ""
+    finds: str = "not measured"
+    guess: MeasuredGuess | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -66,7 +70,7 @@ class GuaranteeSheet:
         if self.words is not None:
             parts += [
                 "Words that the concept finds in a text:",
-                _indent(str(self.words)),
+                _indent(f"{self.words}\nwhat the concept finds: {self.finds}"),
                 "",
                 "Words that it misses, and all else:",
             ]
@@ -79,6 +83,8 @@ class GuaranteeSheet:
             parts += [_indent(str(promise)) for promise in promises]
         if self.euclidean is not None:
             parts += ["", "In Euclidean distance (Lemmas 1 and 2):", _indent(str(self.euclidean))]
+        if self.guess is not None:
+            parts += ["", f"Best guess of a private value, measured: {self.guess}"]
         if self.measured:
             parts += ["", f"Measured where it was learned: {self.measured}"]
         return "\n".join(parts)

@@ -149,10 +149,9 @@ class AttackRunner:
             categories=reading.categories(),
             seconds=time.monotonic() - started,
         )
-        if grouped:
-            return AttackCell(row=row)
-        exposures = self._expose(name, setting, reading) if setting.own else ()
-        return AttackCell(row=row, readings=self._readings(name, setting, test, recovery, similar), exposures=exposures)
+        exposures = self._expose(name, setting, reading, grouped=grouped) if setting.own else ()
+        readings = () if grouped else self._readings(name, setting, test, recovery, similar)
+        return AttackCell(row=row, readings=readings, exposures=exposures)
 
     def fill_blanks(
         self, blanks: list[Blank], setting: Setting, defense: Defense, rng: np.random.Generator
@@ -231,19 +230,22 @@ class AttackRunner:
         first, second, third = merged
         return first, second, third
 
-    def _expose(self, name: str, setting: Setting, reading: Reading) -> tuple[Exposure, ...]:
-        _, _, test = self.corpus.split(setting.seed)
-        read = reading.read_words()
+    def _expose(self, name: str, setting: Setting, reading: Reading, *, grouped: bool) -> tuple[Exposure, ...]:
+        known = self.corpus.groups if grouped else self.corpus.ids
+        tested = [known[row] for row in self.corpus.split(setting.seed)[2]]
+        # A group is one row of its sample, in the order in which they come first.
+        records = list(dict.fromkeys(tested)) if grouped else tested
         return tuple(
             Exposure(
-                record=self.corpus.ids[row],
+                record=record,
                 attack=name,
                 words=len(tokens),
                 read=float(share),
                 confidence=float(sure.max()),
+                grouped=grouped,
             )
-            for row, tokens, share, sure in zip(
-                test.tolist(), reading.sample.tokens, read, reading.confidence, strict=True
+            for record, tokens, share, sure in zip(
+                records, reading.sample.tokens, reading.read_words(), reading.confidence, strict=True
             )
             if tokens
         )

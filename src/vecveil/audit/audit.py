@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vecveil.accounting import BudgetReadings
+from vecveil.accounting import BudgetReadings, MeasuredGuess
 from vecveil.attacks import ATTACKS, Attack, build_attack
 from vecveil.attacks.generation.generative import GenerativeAttack
 from vecveil.attacks.generation.prior import MANIFEST, load_prior
@@ -36,8 +36,9 @@ from vecveil.audit.noise_search import LEAST_NOISE, find_noise
 from vecveil.audit.plan import ATTACKS as DEFAULT_ATTACKS
 from vecveil.audit.plan import PROBES, SPARSE, AuditPlan
 from vecveil.audit.result import EQUAL_SEARCH, AuditResult
-from vecveil.audit.rows import Example, Exposure, ProbeRow, Setting, SheetRow, TaskRow
+from vecveil.audit.rows import BlankRow, Example, Exposure, ProbeRow, RerankingRow, Setting, SheetRow, TaskRow
 from vecveil.audit.tasks import build_task
+from vecveil.audit.utility import Utility
 from vecveil.audit.verdict import reach_verdicts
 from vecveil.concepts import Concept, Passage
 from vecveil.concepts.passage import passages as as_passages
@@ -113,6 +114,7 @@ class Audit:
             found = [experiment.run(cell) for cell in progress(cells, label="auditing", total=len(cells))]
             attacked = [one for one in found if isinstance(one, AttackCell)]
             filled = [one for one in found if isinstance(one, BlankCell)]
+            reranking = next((one for one in found if isinstance(one, RerankingRow)), None)
             attacks = tuple(cell.row for cell in attacked)
             probes = tuple(one for one in found if isinstance(one, ProbeRow))
             blanks = tuple(cell.row for cell in filled if cell.row is not None)
@@ -128,9 +130,11 @@ class Audit:
                 probes=probes,
                 blanks=blanks,
                 tasks=tuple(one for one in found if isinstance(one, TaskRow)),
+                best_guess=average_guess([row for row in blanks if row.setting.own]),
+                reranking=reranking,
                 sheets=self._sheets(defenses),
                 verdicts=reach_verdicts(attacks, probes, blanks, tolerance=self.plan.tolerance),
-                exposures=exposures[:WORST],
+                exposures=tuple(one for one in exposures if not one.grouped)[:WORST],
                 finished=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             examples = self._examples(attacked)
@@ -224,6 +228,8 @@ class Audit:
                 yield _cell(ProbeRow, probe, setting, self._probe(probe, setting, defense))
             for spec, task in self.tasks.items():
                 yield _cell(TaskRow, spec, setting, self._task(task, setting, defense))
+            if setting.own and setting.seed == self.plan.seeds[0] and self._reranked and self.plan.keep_utility:
+                yield _cell(RerankingRow, "reranking", setting, self._rerank(setting, defense, self.plan.keep_utility))
             if self.plan.blanks:
                 yield _cell(BlankCell, FILL_IN_THE_BLANK, setting, self._fill(setting, defense))
             for spec in self.attacks:
@@ -251,8 +257,11 @@ class Audit:
         corpus = self.corpus
         veils = {name: veil_named(name, self.veil, corpus.pairs) for name in self.plan.defenses if name != SPARSE}
         if SPARSE in self.plan.defenses:
-            learner = build_learner("hard-concrete", preset="paper")
-            fitted = learner.fit(corpus.evidence(range(len(corpus))), np.random.default_rng(self.plan.seeds[0]))
+            learner, rng = build_learner("hard-concrete", preset="paper"), np.random.default_rng(self.plan.seeds[0])
+            with warnings.catch_warnings():
+                # It is the paper's mask as it comes out.
+                warnings.filterwarnings("ignore", message="no gate of the mask can close", category=VecveilWarning)
+                fitted = learner.fit(corpus.evidence(range(len(corpus))), rng)
             model = self.veil.fingerprint
             veils[SPARSE] = make_veil(fitted.shape, corpus.pairs, model, learner="hard-concrete", facts=fitted.facts)
         return veils
@@ -302,6 +311,17 @@ class Audit:
             )
 
         return measure
+
+    @property
+    def _reranked(self) -> list[UtilityTask]:
+        """The tasks that can rerank."""
+        return [task for task in self.tasks.values() if hasattr(task, "rerank")]
+
+    def _rerank(self, setting: Setting, defense: Defense, level: float) -> Any:
+        find = Utility(tasks=self._reranked, embed=self.embed, known=self.corpus.passage_of).find_candidates
+        return lambda rng, _: RerankingRow(
+            setting=setting, level=level, candidates=find(defense, level, int(rng.integers(2**32)))
+        )
 
     def _sheets(self, defenses: Sequence[tuple[Setting, Defense]]) -> tuple[SheetRow, ...]:
         found = []
@@ -442,6 +462,15 @@ def sort_exposures(exposures: Iterable[Exposure]) -> tuple[Exposure, ...]:
     for one in ordered:
         worst.setdefault((one.record, one.attack), one)
     return tuple(worst.values())
+
+
+def average_guess(rows: Sequence[BlankRow]) -> MeasuredGuess | None:
+    """Return how often the best guess is right, over seeds, with the mean of the intervals over texts; None of none."""
+    if not rows:
+        return None
+    numbers = [(row.right.value, row.right.low, row.right.high, row.chance) for row in rows]
+    right, low, high, chance = (float(mean) for mean in np.mean(numbers, axis=0))
+    return MeasuredGuess(right=right, low=low, high=high, chance=chance, texts=sum(row.texts for row in rows))
 
 
 def _without_reranking(task: UtilityTask) -> UtilityTask:

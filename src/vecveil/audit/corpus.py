@@ -27,7 +27,7 @@ FEWEST_TEXTS = 100
 """Distinct texts with the concept that an audit needs: with fewer, no attack learns and no interval means a thing."""
 
 MOST_PAIRS = 2000
-"""Contrast pairs that the concept probes are given; more would hardly move their score."""
+"""Contrast pairs that the concept probes are given unless told otherwise; more would hardly move their score."""
 
 SHARES = (0.7, 0.1)
 """Parts of the texts that attacks train on, and that they stop by; the rest is what they are tested on."""
@@ -77,6 +77,7 @@ class AuditCorpus:
         near_copies: float | None = None,
         ids: Sequence[object] | None = None,
         groups: Sequence[object] | None = None,
+        most_pairs: int | None = MOST_PAIRS,
         progress: Progress = silent,
     ) -> AuditCorpus:
         """Find the concept in `texts`, make the contrast pairs and embed everything."""
@@ -100,7 +101,7 @@ class AuditCorpus:
         if contrast.unseen:
             unseen = ", ".join(contrast.unseen)
             warnings.warn(f"nothing was found for {unseen}: not audited", VecveilWarning, stacklevel=2)
-        chosen = spread_rows(len(contrast), MOST_PAIRS)
+        chosen = spread_rows(len(contrast), most_pairs)
         held = tuple(passages[contrast.rows[pair]] for pair in chosen)
         removed = tuple(Passage(contrast.without_concept[pair]) for pair in chosen)
         return cls(
@@ -132,6 +133,14 @@ class AuditCorpus:
     def vocabulary(self) -> frozenset[str]:
         """Every sensitive word."""
         return frozenset(token.word for tokens in self.tokens for token in tokens)
+
+    @property
+    def text_of(self) -> dict[str, str]:
+        """The text of each record by its id; the texts of records that share one are joined."""
+        found: dict[str, list[str]] = {}
+        for record, text in zip(self.ids, self.texts, strict=True):
+            found.setdefault(record, []).append(text)
+        return {record: "\n".join(texts) for record, texts in found.items()}
 
     def split(self, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows to train on, to stop by and to test on; texts with and without the concept in proportion."""

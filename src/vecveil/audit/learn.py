@@ -5,26 +5,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from vecveil.audit.attack_runner import FILL_IN_THE_BLANK
 from vecveil.audit.audit import prepare_audit
 from vecveil.audit.corpus import FEWEST_TEXTS
 from vecveil.audit.embedding import MemoizedConcept, MemoizedEmbedder
 from vecveil.audit.experiment import Experiment
 from vecveil.audit.frontier.contender import Contender
-from vecveil.audit.frontier.frontier import GUIDES
 from vecveil.audit.frontier.results import Choice
-from vecveil.audit.frontier.utility import Measure
-from vecveil.audit.frontier.workbench import BLANKS, CANDIDATES, SEARCH, Workbench
+from vecveil.audit.frontier.workbench import BLANKS, CANDIDATES, GUIDES, SEARCH, Workbench
 from vecveil.audit.noise_search import LEAST_NOISE
-from vecveil.audit.plan import AuditPlan
+from vecveil.audit.plan import KEEP_UTILITY, AuditPlan
 from vecveil.audit.result import AuditResult
+from vecveil.audit.utility import Measure
 from vecveil.concepts import Concept, ContrastSet, Passage, contrast_set
 from vecveil.concepts.passage import passages as as_passages
 from vecveil.core.arrays import spread_rows
@@ -42,10 +40,8 @@ from vecveil.veil import Veil
 from vecveil.veil import learn as learn_veil
 from vecveil.veil.budget import Budget
 from vecveil.veil.learn import require_learner
+from vecveil.veil.sheet import GUESS_FACTS
 from vecveil.veil.words import fit_substitution
-
-KEEP_UTILITY = 0.95
-"""Share of the search that is kept where nothing else is asked for."""
 
 LEVELS = (0.99, 0.97, 0.95, 0.9, 0.85, 0.8, 0.7, 0.5)
 """Levels of utility that are tried, from the highest on, where a most of leakage or guessing must be met."""
@@ -55,9 +51,6 @@ MOST_TEXTS = 5000
 
 PLAIN_NOISE = 0.3
 """Noise ratio where there are too few texts to measure one."""
-
-RERANKED = (20, 30, 50, 100, 200, 500)
-"""Numbers of candidates that are tried for reranking."""
 
 MEASURED = 20_000
 """Added to the seed for the split in which the chosen point is measured: it was chosen in another."""
@@ -136,6 +129,14 @@ def learn(
 
     Directions and noise are those that leave the least to quick attackers at the utility that is to be kept, unless a
     budget is named. What that comes to stands in `veil.provenance.measured`.
+
+    Example:
+        >>> from vecveil.concepts import load_concept
+        >>> from vecveil.samples import clinical_sentences, concept_path
+        >>> texts = [sentence.text for sentence in clinical_sentences(240)]
+        >>> veil = learn(load_concept(concept_path()), texts, shape="uniform", noise_ratio=0.5)
+        >>> veil.protect(texts[:2]).shape
+        (2, 384)
 
     Args:
         concept: What is private.
@@ -248,16 +249,17 @@ def _learn_to_target(
     )
     if not insist:
         target = _lower(target, bench, contender, seed)
-    # Where words stay, what a blank gives away is for the directions and the noise to hide.
-    guides = (*GUIDES, FILL_IN_THE_BLANK) if isinstance(contender.substitution, Keep) else GUIDES
-    choice = _choose(bench, contender, target, guides=guides, seed=seed, progress=progress)
+    choice = _choose(bench, contender, target, seed=seed, progress=progress)
     if choice.directions is not None:
         given["settings"] = {**given["settings"], "directions": choice.directions}
     veil = finish(choice.noise_ratio, "")
-    result = _measure(veil, searched, bench, seed)
+    result = _measure(veil, searched, bench, target, seed)
     _warn_of_guesses(result, target)
-    measured = result.sentence + _describe_reranking(bench, veil, target, seed)
-    return replace(veil, provenance=replace(veil.provenance, measured=measured))
+    measured = " ".join(filter(None, (result.sentence, result.reranking_sentence, _describe_lowering(target, insist))))
+    facts = dict(veil.provenance.facts)
+    if result.best_guess is not None:
+        facts |= zip(GUESS_FACTS, map(float, (*astuple(result.best_guess), veil.epsilon or 0.0)), strict=True)
+    return replace(veil, provenance=replace(veil.provenance, measured=measured, facts=facts))
 
 
 def _choose_sample(corpus: Sequence[Passage], found: ContrastSet) -> list[int]:
@@ -283,13 +285,11 @@ def _make_bench(
     )
 
 
-def _choose(
-    bench: Workbench, contender: Contender, target: Target, *, guides: Sequence[str], seed: int, progress: Progress
-) -> Choice:
+def _choose(bench: Workbench, contender: Contender, target: Target, *, seed: int, progress: Progress) -> Choice:
     """Return the directions and the noise that meet the target at the highest level of utility that does."""
     nearest = ""
     for level in target.levels:
-        choice = bench.choose(contender, level, guides=guides, seed=seed, progress=progress)
+        choice = bench.choose(contender, level, seed=seed, progress=progress)
         if choice.noise_ratio is None:
             kept = bench.utility.share_kept(bench.redacted, np.random.default_rng(seed))
             nearest = f"no veil keeps {percent(level)} of {bench.utility.label}; redaction alone keeps {percent(kept)}"
@@ -314,6 +314,16 @@ def _lower(target: Target, bench: Workbench, contender: Contender, seed: int) ->
         stacklevel=5,
     )
     return replace(target, keep_utility=KEEP_UTILITY * most)
+
+
+def _describe_lowering(target: Target, insist: bool) -> str:
+    """Return that less is kept than is usual, which nobody asked for; nothing where it is not so."""
+    if insist or target.keep_utility == KEEP_UTILITY:
+        return ""
+    return (
+        f"No veil keeps {percent(KEEP_UTILITY)} of what search was measured by: this one was learned to keep "
+        f"{percent(target.keep_utility or 0.0)}."
+    )
 
 
 def _exceed(bench: Workbench, contender: Contender, choice: Choice, target: Target, seed: int) -> str | None:
@@ -357,7 +367,7 @@ def _limit_guess(
     return replace(substitution, epsilon=min(substitution.epsilon, math.log(odds)))
 
 
-def _measure(veil: Veil, concept: Concept, bench: Workbench, seed: int) -> AuditResult:
+def _measure(veil: Veil, concept: Concept, bench: Workbench, target: Target, seed: int) -> AuditResult:
     """Return a quick audit of the finished veil, in a split in which nothing was chosen."""
     law = veil.substitution
     # A guess among fewer values than those that the law hides a word among is right more often than the law says.
@@ -372,6 +382,7 @@ def _measure(veil: Veil, concept: Concept, bench: Workbench, seed: int) -> Audit
         blanks=BLANKS,
         candidates=candidates,
         examples=0,
+        keep_utility=None if target.candidates else target.keep_utility or KEEP_UTILITY,
     )
     with TemporaryDirectory(prefix="vecveil-learn-") as folder, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="the vectors come from a file", category=VecveilWarning)
@@ -390,18 +401,3 @@ def _warn_of_guesses(result: AuditResult, target: Target) -> None:
                 VecveilWarning,
                 stacklevel=6,
             )
-
-
-def _describe_reranking(bench: Workbench, veil: Veil, target: Target, seed: int) -> str:
-    """Return how many candidates must be reranked for the level of utility; nothing where no task can rerank."""
-    level = target.keep_utility or KEEP_UTILITY
-    defense = bench.at_noise(veil, veil.mechanism_at(veil.epsilon or 0.0).noise_ratio(veil.typical.signal))
-    for candidates in () if target.candidates else RERANKED:
-        known: Sequence[Any] = bench.utility.tasks
-        tasks = [replace(task, rerank=candidates) for task in known if hasattr(task, "rerank")]
-        if not tasks:
-            break
-        utility = replace(bench.utility, tasks=tasks, measure="reranked")
-        if utility.share_kept(defense, np.random.default_rng(seed)) >= level:
-            return f" With {candidates} candidates reranked, {percent(level)} of all searches are kept."
-    return ""

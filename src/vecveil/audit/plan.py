@@ -22,6 +22,9 @@ BASELINES = ("remove",)
 SPARSE = "sparse"
 """The paper's method as a defense: its mask, learned on the audited texts, with words that stay."""
 
+KEEP_UTILITY = 0.95
+"""Share of the search that is kept where nothing else is asked for."""
+
 PROBES: tuple[ProbeKind, ...] = ("linear", "mlp")
 
 
@@ -50,6 +53,8 @@ class AuditPlan:
         candidates: Values that may stand there, at most.
         examples: Texts whose readings are kept to be looked at.
         judge: Spec of the embedder that says how near a reconstruction comes; empty for none.
+        keep_utility: Share of all searches for which the number of candidates is found that the owner must rerank; None
+            to leave that out.
     """
 
     budgets: tuple[Budget, ...]
@@ -68,6 +73,7 @@ class AuditPlan:
     candidates: int = MOST_CANDIDATES
     examples: int = 6
     judge: str = ""
+    keep_utility: float | None = KEEP_UTILITY
 
     def __post_init__(self) -> None:
         for name in self.defenses:
@@ -93,8 +99,9 @@ class AuditPlan:
         at_least(self.candidates, 2, "candidates")
         if self.equal_search and not self.tasks:
             raise InvalidInputError("plain noise that keeps as much search as the veil needs a task, got none")
-        if self.near_copies is not None:
-            fraction(self.near_copies, "near_copies")
+        for name in ("near_copies", "keep_utility"):
+            if getattr(self, name) is not None:
+                fraction(getattr(self, name), name)
 
     @property
     def attack_labels(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from vecveil.accounting import MeasuredGuess
 from vecveil.audit.plan import SPARSE
 from vecveil.audit.rows import (
     PARTS,
@@ -19,6 +20,7 @@ from vecveil.audit.rows import (
     Exposure,
     Outcome,
     ProbeRow,
+    RerankingRow,
     Setting,
     SheetRow,
     TaskRow,
@@ -29,16 +31,20 @@ from vecveil.core.percent import percent
 
 T = TypeVar("T")
 
-HEADINGS = ("defense", "search", "unnamed", "reranked", "words", "blank", "presence")
+HEADINGS = ("defense", "search", "overlap", "unnamed", "reranked", "words", "blank", "presence")
 
 UNNAMED, RERANKED = "_unnamed", "_rerank"
 """Endings of scores: of searches that don't name the concept, and after reranking."""
+
+OVERLAP = "overlap@10"
+"""Score of searches that nobody has judged."""
 
 EQUAL_SEARCH = "equal search"
 """Ends the budget of plain noise that keeps as much search as the veil."""
 
 MEANINGS: Mapping[str, str] = {
     "search": "share of the search that is kept",
+    "overlap": "of the ten texts that a query found before, the share that it still finds",
     "unnamed": "the same of searches that don't name the concept",
     "reranked": "the same after the owner has reranked what the store returned",
     "words": "private words that the strongest attack reads",
@@ -66,6 +72,7 @@ class OverviewRow:
         defense: How tables name it.
         own: Whether it is the veil at its own budget.
         search: Share of the undefended main score of the first task that is kept.
+        overlap: Share of the ten texts that a query finds in unprotected vectors which it still finds.
         unnamed: The same of searches that don't name the concept.
         reranked: The same of all searches, after reranking.
         words: R-precision of the strongest attack: the one that reads most above its own chance.
@@ -77,18 +84,19 @@ class OverviewRow:
 
     defense: str
     own: bool
-    search: float | None
-    unnamed: float | None
-    reranked: float | None
-    words: float | None
-    attack: str
-    chance: float | None
-    blank: float | None
-    presence: float | None
+    search: float | None = None
+    overlap: float | None = None
+    unnamed: float | None = None
+    reranked: float | None = None
+    words: float | None = None
+    attack: str = ""
+    chance: float | None = None
+    blank: float | None = None
+    presence: float | None = None
 
     def cells(self) -> tuple[str, ...]:
         """Return what stands under `HEADINGS`."""
-        shares = (self.search, self.unnamed, self.reranked, self.words, self.blank)
+        shares = (getattr(self, name) for name in HEADINGS[1:-1])
         presence = "" if self.presence is None else f"{self.presence:.2f}"
         return (self.defense, *("" if one is None else percent(one) for one in shares), presence)
 
@@ -108,6 +116,8 @@ class AuditResult:
         probes: Rows of concept probes.
         blanks: Rows of fill in the blank.
         tasks: Rows of utility tasks.
+        best_guess: How often the best guess of a private value is right behind the veil; None where nobody measured it.
+        reranking: How many candidates the owner must rerank; None where no task can rerank.
         sheets: What is promised, per budget.
         verdicts: What to think of it, per budget.
         exposures: The records that were read with most confidence, the worst first.
@@ -127,6 +137,8 @@ class AuditResult:
     verdicts: tuple[Verdict, ...]
     exposures: tuple[Exposure, ...]
     finished: str
+    best_guess: MeasuredGuess | None = None
+    reranking: RerankingRow | None = None
 
     @property
     def overview(self) -> tuple[OverviewRow, ...]:
@@ -156,6 +168,16 @@ class AuditResult:
         return _sentence(self.overview, self.veil.get("words"))
 
     @property
+    def reranking_sentence(self) -> str:
+        """How many candidates the owner must rerank, in a sentence; empty where it was not measured."""
+        if self.reranking is None:
+            return ""
+        candidates, level = self.reranking.candidates, percent(self.reranking.level)
+        if candidates is None:
+            return f"No number of reranked candidates that was tried keeps {level} of all searches."
+        return f"With {candidates} candidates reranked, {level} of all searches are kept."
+
+    @property
     def note(self) -> str:
         """What the columns of the overview mean."""
         rows = self.overview
@@ -178,14 +200,16 @@ class AuditResult:
     def __str__(self) -> str:
         own = [verdict for verdict in self.verdicts if verdict.setting.own]
         parts = [f"  {PARTS[part.part]}: {part.outcome}" for verdict in own for part in verdict.parts]
-        return "\n".join((plain_table(self.overview), "", self.sentence, f"verdict: {self.outcome}", *parts))
+        said = filter(None, (self.sentence, self.reranking_sentence, f"verdict: {self.outcome}"))
+        return "\n".join((plain_table(self.overview), "", *said, *parts))
 
     def _repr_html_(self) -> str:
-        lines = [
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in _lines(self.overview)
-        ]
-        said = f"<p>{escape(self.sentence)} Verdict: <b>{self.outcome}</b>.</p>"
-        return f"<table>{''.join(lines)}</table>{said}"
+        heads, *rows = [[escape(cell) for cell in line] for line in _lines(self.overview)]
+        lines = ["".join(f'<th scope="col">{cell}</th>' for cell in heads)]
+        lines += [f'<th scope="row">{row[0]}</th>' + "".join(f"<td>{cell}</td>" for cell in row[1:]) for row in rows]
+        table = "".join(f"<tr>{line}</tr>" for line in lines)
+        said = f"{escape(self.sentence)} {self.reranking_sentence} Verdict: <b>{self.outcome}</b>."
+        return f"<table>{table}</table><p>{said}</p>"
 
 
 def _sentence(rows: Sequence[OverviewRow], words: Mapping[str, Any] | None) -> str:
@@ -276,6 +300,7 @@ def _row(result: AuditResult, name: str, group: Sequence[Setting], control: Sequ
         defense=name,
         own=any(setting.own for setting in group),
         search=_share_kept(result, group, control, ""),
+        overlap=_share_kept(result, group, control, OVERLAP),
         unnamed=_share_kept(result, group, control, UNNAMED),
         reranked=_share_kept(result, group, control, RERANKED),
         words=words.get(strongest),
@@ -292,11 +317,7 @@ def _guessing(result: AuditResult, chance: float | None) -> OverviewRow:
     return OverviewRow(
         defense="guessing",
         own=False,
-        search=None,
-        unnamed=None,
-        reranked=None,
         words=chance,
-        attack="",
         chance=chance,
         blank=_mean(row.chance for row in result.blanks),
         presence=0.5 if result.probes else None,
@@ -304,7 +325,10 @@ def _guessing(result: AuditResult, chance: float | None) -> OverviewRow:
 
 
 def _share_kept(result: AuditResult, group: Sequence[Setting], control: Sequence[Setting], ending: str) -> float | None:
-    """Return a score of the first task over the same of unprotected vectors; None where there is no such score."""
+    """Return a score of the first task over the same of unprotected vectors; None where there is no such score.
+
+    The score is the main one, one that ends in another way, or another one by its name.
+    """
     first = next((row.task for row in result.tasks), None)
     rows = [row for row in result.tasks if row.task == first]
     after, before = (
@@ -317,6 +341,8 @@ def _share_kept(result: AuditResult, group: Sequence[Setting], control: Sequence
 def _scores(row: TaskRow, ending: str) -> list[float]:
     if not ending:
         return [row.scores[row.main]]
+    if ending in row.scores:
+        return [row.scores[ending]]
     return [value for name, value in row.scores.items() if name.startswith(row.main + ending)]
 
 

@@ -149,15 +149,31 @@ class BlankRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exposure:
-    """How far one record was read by one attack, behind the veil at its own budget.
+class RerankingRow:
+    """How many candidates the owner must rerank behind the veil at its own budget.
 
     Attributes:
-        record: Its id, or the number of its row.
+        setting: The defense.
+        level: Share of all searches that is to be kept.
+        candidates: The fewest that keep it, of those that were tried; None where none does.
+    """
+
+    setting: Setting
+    level: float
+    candidates: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposure:
+    """How far one record, or one group of records, was read by one attack, behind the veil at its own budget.
+
+    Attributes:
+        record: Its id, or the number of its row; of a group, its name.
         attack: Name of the attack.
         words: Private words that it holds.
         read: Share of them that the attack reads.
         confidence: Probability that the attack gives to the word of them that it is surest of.
+        grouped: Whether it is a group.
     """
 
     record: str
@@ -165,6 +181,7 @@ class Exposure:
     words: int
     read: float
     confidence: float
+    grouped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,16 @@ def audit(
 ) -> AuditResult:
     """Attack what a veil protects of texts, beside no defense, redaction and plain noise, and measure the search.
 
+    Example:
+        >>> from vecveil.audit import learn
+        >>> from vecveil.concepts import load_concept
+        >>> from vecveil.samples import clinical_sentences, concept_path
+        >>> texts = [sentence.text for sentence in clinical_sentences(240)]
+        >>> veil = learn(load_concept(concept_path()), texts, shape="uniform", noise_ratio=0.5)
+        >>> result = audit(veil, texts, attacks=("nearest",), defenses=("veil",), baselines=(), blanks=0)
+        >>> [row.defense for row in result.overview]
+        ['none', 'veil', 'guessing']
+
     Args:
         veil: What is audited, or its folder.
         texts: The owner's texts.

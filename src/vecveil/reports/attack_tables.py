@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from vecveil.audit.metrics import mitigation
-from vecveil.audit.result import AuditResult
 from vecveil.reports.budget_table import GLANCE_COLUMNS, SETTING_COLUMNS, glance_cells, setting_cells
-from vecveil.reports.conditions import Condition
 from vecveil.reports.summary import AttackSummary, Summary
 from vecveil.reports.table import Column, Table, TableCell, count, number, share, significant, words
 
@@ -20,6 +19,8 @@ SEEDS_NOTE = (
     "far the seeds lie apart stands beside them."
 )
 
+OVER_SEEDS = Column(key="seeds_apart", title="Over seeds", words=True)
+
 
 def attacks_table(summary: Summary) -> Table:
     """Return every attack on every condition, with all that was measured."""
@@ -27,7 +28,7 @@ def attacks_table(summary: Summary) -> Table:
         Column(key="attack", title="Attack", words=True),
         *SETTING_COLUMNS,
         Column(key="r_precision", title="Words read", interval=True),
-        Column(key="seeds_apart", title="Over seeds", words=True),
+        OVER_SEEDS,
         Column(key="r_chance", title="By guessing"),
         Column(key="leakage", title="Leakage", interval=True),
         Column(key="chance", title="Chance"),
@@ -80,6 +81,7 @@ def probes_table(summary: Summary) -> Table:
         Column(key="probe", title="Probe", words=True),
         *SETTING_COLUMNS,
         Column(key="auc", title="AUC", interval=True),
+        OVER_SEEDS,
         Column(key="accuracy", title="Accuracy"),
         Column(key="tested", title="Tested on"),
         Column(key="seeds", title="Seeds"),
@@ -89,6 +91,7 @@ def probes_table(summary: Summary) -> Table:
             words(found.name),
             *setting_cells(found.condition),
             number(found.row.auc),
+            _range(found.apart, number),
             share(found.row.accuracy),
             count(found.row.tested),
             count(found.seeds),
@@ -99,34 +102,36 @@ def probes_table(summary: Summary) -> Table:
     return Table(name="probes", title="Concept probes", note=note, columns=columns, rows=rows)
 
 
-def blanks_table(result: AuditResult) -> Table:
+def blanks_table(summary: Summary) -> Table:
     """Return how often someone is right who has the text but for one private value."""
     columns = (
         *SETTING_COLUMNS,
-        Column(key="seed", title="Seed"),
         Column(key="right", title="Right", interval=True),
+        OVER_SEEDS,
         Column(key="chance", title="By guessing"),
         Column(key="bits", title="Bits read", interval=True),
         Column(key="rank", title="Median rank"),
         Column(key="candidates", title="Candidates"),
         Column(key="texts", title="Texts"),
+        Column(key="seeds", title="Seeds"),
     )
     rows = tuple(
         (
-            *setting_cells(Condition.from_setting(row.setting)),
-            count(row.setting.seed),
-            share(row.right),
-            share(row.chance),
-            number(row.bits),
-            significant(row.rank),
-            significant(row.candidates),
-            count(row.texts),
+            *setting_cells(found.condition),
+            share(found.row.right),
+            _range(found.apart, share),
+            share(found.row.chance),
+            number(found.row.bits),
+            significant(found.row.rank),
+            significant(found.row.candidates),
+            count(found.row.texts),
+            count(found.seeds),
         )
-        for row in result.blanks
+        for found in summary.blanks
     )
     note = (
         "The guess is the best there is for someone who knows the veil, the text but for one private value, and the "
-        "candidates, each as likely as the other beforehand. Intervals are over texts."
+        f"candidates, each as likely as the other beforehand. {SEEDS_NOTE}"
     )
     return Table(name="blanks", title="Fill in the blank", note=note, columns=columns, rows=rows)
 
@@ -169,7 +174,7 @@ def _attack_cells(found: AttackSummary) -> tuple[TableCell, ...]:
         words(found.name),
         *setting_cells(found.condition),
         share(row.r_precision),
-        words("" if found.apart is None else f"{100 * found.apart[0]:.1f} to {100 * found.apart[1]:.1f} %"),
+        _range(found.apart, share),
         share(row.r_chance),
         share(row.leakage),
         share(row.chance),
@@ -181,6 +186,10 @@ def _attack_cells(found: AttackSummary) -> tuple[TableCell, ...]:
         count(row.tokens),
         count(found.seeds),
     )
+
+
+def _range(apart: tuple[float, float] | None, cell: Callable[[float], TableCell]) -> TableCell:
+    return words("" if apart is None else f"{cell(apart[0])} to {cell(apart[1])}")
 
 
 def _mitigation(summary: Summary, found: AttackSummary, category: str) -> float | None:

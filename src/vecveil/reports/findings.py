@@ -14,7 +14,9 @@ from vecveil.audit.result import AuditResult
 from vecveil.audit.rows import PARTS, Exposure, Outcome, PartVerdict, Verdict
 from vecveil.core.atomic import atomic_file
 
-JUNIT, SARIF, EXPOSURE = "junit.xml", "audit.sarif", "exposure.csv"
+JUNIT, SARIF = "junit.xml", "audit.sarif"
+
+EXPOSURE, GROUP_EXPOSURE = "exposure.csv", "exposure-by-group.csv"
 
 LEVELS: dict[Outcome, str] = {"pass": "none", "fail": "error", "inconclusive": "warning"}
 
@@ -24,10 +26,13 @@ def write_findings(result: AuditResult, exposures: Sequence[Exposure], folder: P
 
     Args:
         result: What the audit found.
-        exposures: How far each record was read.
+        exposures: How far each record and each group was read.
         folder: The audit's folder.
     """
-    files = {JUNIT: junit_xml(result), SARIF: sarif_json(result), EXPOSURE: exposure_csv(exposures)}
+    files = {JUNIT: junit_xml(result), SARIF: sarif_json(result)}
+    files[EXPOSURE] = exposure_csv([one for one in exposures if not one.grouped], "record")
+    if groups := [one for one in exposures if one.grouped]:
+        files[GROUP_EXPOSURE] = exposure_csv(groups, "group")
     for name, text in files.items():
         with atomic_file(folder / name) as draft:
             draft.write_text(text, encoding="utf-8", errors="replace")
@@ -89,11 +94,11 @@ def sarif_json(result: AuditResult) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def exposure_csv(exposures: Sequence[Exposure]) -> str:
-    """Return one line for each record and attack, the most exposed first."""
+def exposure_csv(exposures: Sequence[Exposure], of: str) -> str:
+    """Return one line for each record or group and attack, the most exposed first."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["record", "attack", "words", "read", "confidence"])
+    writer.writerow([of, "attack", "words", "read", "confidence"])
     for one in exposures:
         writer.writerow([one.record, one.attack, one.words, f"{one.read:.4f}", f"{one.confidence:.4f}"])
     return stream.getvalue()

@@ -145,7 +145,7 @@ def _figure(result: FrontierResult) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
+        raise MissingExtraError("matplotlib", "research") from None
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes: Any = figure.add_subplot()
     for spec in result.plan["contenders"]:

@@ -39,13 +39,20 @@ from vecveil.reports.verdict_tables import (
 SCRIPTS = ("drawing.js", "numbers.js", "frontier.js", "categories.js", "readings.js", "tables.js", "start.js")
 
 
-def render_report(result: AuditResult, examples: Sequence[Example] | None, *, title: str) -> str:
+def render_report(
+    result: AuditResult,
+    examples: Sequence[Example] | None,
+    *,
+    title: str,
+    exposed: Mapping[str, str] | None = None,
+) -> str:
     """Return the report as HTML that needs nothing beside it.
 
     Args:
         result: What the audit found.
         examples: Texts and what was read of them. **Private**; None leaves them out, and the page says so.
         title: Heading of the page.
+        exposed: Texts of records by their ids, to show those of the most exposed ones. **Private**; None shows none.
     """
     try:
         from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -60,13 +67,13 @@ def render_report(result: AuditResult, examples: Sequence[Example] | None, *, ti
     )
     style, script = _page_file("report.css"), "\n".join(_page_file(name) for name in SCRIPTS)
     return environment.get_template("report.html").render(
-        title=title, style=style, script=script, policy=_policy(style, script), **_content(result, examples)
+        title=title, style=style, script=script, policy=_policy(style, script), **_content(result, examples, exposed)
     )
 
 
-def write_report(result: AuditResult, examples: Sequence[Example] | None, path: Path, *, title: str) -> None:
-    """Write the report to `path`, whole or not at all, for its owner alone to read."""
-    page = render_report(result, examples, title=title)
+def write_report(result: AuditResult, examples: Sequence[Example] | None, path: Path, **settings: Any) -> None:
+    """Write the report to `path`, whole or not at all, for its owner alone to read; settings as in `render_report`."""
+    page = render_report(result, examples, **settings)
     with atomic_file(path) as draft:
         draft.write_text(page, encoding="utf-8", errors="replace")
 
@@ -82,7 +89,9 @@ def _policy(style: str, script: str) -> str:
     return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 
 
-def _content(result: AuditResult, examples: Sequence[Example] | None) -> dict[str, Any]:
+def _content(
+    result: AuditResult, examples: Sequence[Example] | None, exposed: Mapping[str, str] | None
+) -> dict[str, Any]:
     summary = Summary.from_result(result)
     return {
         "version": result.versions.get("vecveil", ""),
@@ -90,13 +99,14 @@ def _content(result: AuditResult, examples: Sequence[Example] | None) -> dict[st
         "plan_digest": result.plan_digest,
         "seeds": _seeds(result),
         "outcome": result.outcome if result.verdicts else "",
-        "sentence": result.sentence,
+        "sentence": f"{result.sentence} {result.reranking_sentence}".rstrip(),
         "overview": overview_table(result),
         "operating_point": operating_point(result),
         "verdict_parts": part_summaries(result),
         "verdicts": verdicts_table(result),
-        "exposures": exposures_table(result),
-        "blanks": blanks_table(result),
+        "exposures": exposures_table(result, exposed),
+        "private": bool(examples or exposed),
+        "blanks": blanks_table(summary),
         "summary": summary,
         "attacks": attacks_table(summary),
         "words_read": matrix(summary, "r_precision"),

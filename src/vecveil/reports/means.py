@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
-from vecveil.audit.rows import AttackRow, CategoryLeakage, Estimate, ProbeRow
+from vecveil.audit.rows import AttackRow, BlankRow, CategoryLeakage, Estimate, ProbeRow
+
+Row = TypeVar("Row", AttackRow, BlankRow, CategoryLeakage, ProbeRow)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -23,59 +26,35 @@ def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
     )
 
 
-def mean_present(estimates: Iterable[Estimate | None]) -> Estimate | None:
-    """Return the mean over the seeds that have a value, None where no one has."""
-    present = [estimate for estimate in estimates if estimate is not None]
-    return mean_estimate(present) if present else None
-
-
 def mean_and_range(values: Sequence[float]) -> Estimate:
     """Return the mean over seeds, between the smallest and the largest of them."""
     return Estimate(value=mean(values), low=min(values), high=max(values))
 
 
-def mean_attack(rows: Sequence[AttackRow]) -> AttackRow:
-    """Return the row of means; what all seeds have in common stays."""
-    return replace(
-        rows[0],
-        texts=round(mean([row.texts for row in rows])),
-        tokens=round(mean([row.tokens for row in rows])),
-        leakage=mean_estimate([row.leakage for row in rows]),
-        chance=mean([row.chance for row in rows]),
-        known=mean([row.known for row in rows]),
-        confidence=mean_estimate([row.confidence for row in rows]),
-        precision=mean_present(row.precision for row in rows),
-        r_precision=mean_estimate([row.r_precision for row in rows]),
-        r_chance=mean([row.r_chance for row in rows]),
-        top_one=mean_estimate([row.top_one for row in rows]),
-        auc=mean([row.auc for row in rows]),
-        similarity=mean_present(row.similarity for row in rows),
-        categories=_mean_categories(rows),
-        seconds=mean([row.seconds for row in rows]),
-    )
+def find_extremes(values: Iterable[float]) -> tuple[float, float] | None:
+    """Return the smallest and the largest of several values, None of one."""
+    found = list(values)
+    return (min(found), max(found)) if len(found) > 1 else None
 
 
-def mean_probe(rows: Sequence[ProbeRow]) -> ProbeRow:
-    """Return the row of means; what all seeds have in common stays."""
-    return replace(
-        rows[0],
-        auc=mean_estimate([row.auc for row in rows]),
-        accuracy=mean([row.accuracy for row in rows]),
-        tested=round(mean([row.tested for row in rows])),
-        seconds=mean([row.seconds for row in rows]),
-    )
+def mean_row(rows: Sequence[Row]) -> Row:
+    """Return the row of means; what is no number stays as it is in the first."""
+    names = [field.name for field in fields(rows[0])]
+    return replace(rows[0], **{name: _mean_of([getattr(row, name) for row in rows]) for name in names})
 
 
-def _mean_categories(rows: Sequence[AttackRow]) -> dict[str, CategoryLeakage]:
-    found: dict[str, list[CategoryLeakage]] = {}
-    for row in rows:
-        for category, leakage in row.categories.items():
-            found.setdefault(category, []).append(leakage)
-    return {
-        category: CategoryLeakage(
-            tokens=round(mean([leakage.tokens for leakage in leakages])),
-            leakage=mean_estimate([leakage.leakage for leakage in leakages]),
-            confidence=mean_estimate([leakage.confidence for leakage in leakages]),
-        )
-        for category, leakages in found.items()
-    }
+def _mean_of(values: Sequence[Any]) -> Any:
+    present = [value for value in values if value is not None]
+    match present[0] if present else None:
+        case Estimate():
+            return mean_estimate(present)
+        case int():
+            return round(mean(present))
+        case float():
+            return mean(present)
+        case Mapping():
+            # Rows by category; a category need not be there with every seed.
+            known = dict.fromkeys(key for value in present for key in value)
+            return {key: mean_row([value[key] for value in present if key in value]) for key in known}
+        case _:
+            return values[0]

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from vecveil.audit.result import AuditResult
-from vecveil.audit.rows import AttackRow, ProbeRow, TaskRow, Verdict
+from vecveil.audit.rows import AttackRow, BlankRow, ProbeRow, TaskRow, Verdict
 from vecveil.reports.conditions import Condition, sort_conditions
-from vecveil.reports.means import mean_attack, mean_probe
+from vecveil.reports.means import find_extremes, mean_row
 from vecveil.reports.names import attack_names
 from vecveil.reports.utility import TaskSummary, task_summaries
 
-Row = TypeVar("Row", AttackRow, ProbeRow)
+Row = TypeVar("Row", AttackRow, ProbeRow, BlankRow)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackSummary:
-    """One attack on one condition: a row whose numbers are means, and over how many seeds.
+class RowSummary(Generic[Row]):
+    """One attack or probe on one condition: a row whose numbers are means, and over how many seeds.
 
     Attributes:
         condition: The defense and its budget.
-        name: The attack, as people read it.
+        name: The attack or probe, as people read it.
         seeds: Number of rows behind the means.
         row: The means.
         apart: The least and the most that any seed reads; None of one seed.
@@ -32,18 +32,11 @@ class AttackSummary:
     condition: Condition
     name: str
     seeds: int
-    row: AttackRow
+    row: Row
     apart: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProbeSummary:
-    """One probe on one condition: a row whose numbers are means, and over how many seeds."""
-
-    condition: Condition
-    name: str
-    seeds: int
-    row: ProbeRow
+AttackSummary = RowSummary[AttackRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,34 +45,30 @@ class Summary:
 
     conditions: tuple[Condition, ...]
     attacks: tuple[AttackSummary, ...]
-    probes: tuple[ProbeSummary, ...]
+    probes: tuple[RowSummary[ProbeRow], ...]
+    blanks: tuple[RowSummary[BlankRow], ...]
     tasks: tuple[TaskSummary, ...]
 
     @classmethod
     def from_result(cls, result: AuditResult) -> Summary:
         """Return the summary of `result`."""
-        found: tuple[AttackRow | ProbeRow | TaskRow | Verdict, ...] = (
+        found: tuple[AttackRow | ProbeRow | BlankRow | TaskRow | Verdict, ...] = (
             *result.attacks,
             *result.probes,
+            *result.blanks,
             *result.tasks,
             *result.verdicts,
         )
         conditions = sort_conditions(Condition.from_setting(row.setting) for row in found)
         names = attack_names(result.attacks)
-        attacks = [
-            AttackSummary(
-                condition=condition, name=name, seeds=len(rows), row=mean_attack(rows), apart=_find_extremes(rows)
-            )
-            for (condition, name), rows in _group(result.attacks, conditions, lambda row: names[row.attack]).items()
-        ]
-        probes = [
-            ProbeSummary(condition=condition, name=name, seeds=len(rows), row=mean_probe(rows))
-            for (condition, name), rows in _group(result.probes, conditions, lambda row: row.probe).items()
-        ]
+        attacks = _group(result.attacks, conditions, lambda row: names[row.attack])
+        probes = _group(result.probes, conditions, lambda row: row.probe)
+        blanks = _group(result.blanks, conditions, lambda _: "fill in the blank")
         return cls(
             conditions=conditions,
-            attacks=tuple(attacks),
-            probes=tuple(probes),
+            attacks=_summarize(attacks, lambda row: row.r_precision.value),
+            probes=_summarize(probes, lambda row: row.auc.value),
+            blanks=_summarize(blanks, lambda row: row.right.value),
             tasks=task_summaries(result.tasks, conditions),
         )
 
@@ -111,9 +100,15 @@ class Summary:
         return next((task for task in self.tasks if task.condition == condition and task.name == name), None)
 
 
-def _find_extremes(rows: list[AttackRow]) -> tuple[float, float] | None:
-    read = [row.r_precision.value for row in rows]
-    return (min(read), max(read)) if len(read) > 1 else None
+def _summarize(
+    groups: dict[tuple[Condition, str], list[Row]], read: Callable[[Row], float]
+) -> tuple[RowSummary[Row], ...]:
+    return tuple(
+        RowSummary(
+            condition=place, name=name, seeds=len(rows), row=mean_row(rows), apart=find_extremes(map(read, rows))
+        )
+        for (place, name), rows in groups.items()
+    )
 
 
 def _group(

@@ -25,7 +25,7 @@ def tables(result: AuditResult) -> tuple[Table, ...]:
         budgets_table(summary),
         attacks_table(summary),
         categories_table(summary),
-        blanks_table(result),
+        blanks_table(summary),
         probes_table(summary),
         tasks_table(summary),
         scores_table(summary),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vecveil.audit.result import HEADINGS, AuditResult, filled_columns
 from vecveil.audit.rows import PARTS, Judgment, Outcome, Verdict
+from vecveil.core.percent import percent
 from vecveil.reports.budget_table import SETTING_COLUMNS, setting_cells
 from vecveil.reports.conditions import Condition
+from vecveil.reports.means import find_extremes
 from vecveil.reports.summary import Summary
 from vecveil.reports.table import Column, Table, TableCell, count, number, share, words
 
@@ -31,6 +34,7 @@ class PartSummary:
         outcome: A fail where any seed fails, a pass where all pass.
         tolerance: Share of what is read out of unprotected vectors that may remain.
         strongest: The judgment that comes nearest to a fail, or the first where none is a test.
+        apart: The least and the most that its attack still reads in any seed; None of one seed.
         reasons: What those attacks say that decide it, with the seed where there are several.
     """
 
@@ -38,7 +42,17 @@ class PartSummary:
     outcome: Outcome
     tolerance: float
     strongest: Judgment
+    apart: tuple[float, float] | None
     reasons: tuple[str, ...]
+
+    @property
+    def ranges(self) -> str:
+        """How far what is still read may lie apart, over texts and over seeds; empty where nothing was read before."""
+        kept = self.strongest.retained
+        if kept is None:
+            return ""
+        ends = [(kept.low, kept.high, "texts"), *([] if self.apart is None else [(*self.apart, "seeds")])]
+        return ", ".join(f"{percent(max(0.0, low))} to {percent(max(0.0, high))} over {of}" for low, high, of in ends)
 
 
 def part_summaries(result: AuditResult) -> tuple[PartSummary, ...]:
@@ -53,12 +67,14 @@ def part_summaries(result: AuditResult) -> tuple[PartSummary, ...]:
         outcome: Outcome = "fail" if "fail" in outcomes else "pass" if outcomes == {"pass"} else "inconclusive"
         judgments = [(verdict, judgment) for verdict, one in seeds for judgment in one.judgments]
         tested = [judgment for _, judgment in judgments if judgment.retained is not None]
+        strongest = max(tested, key=_share_retained, default=judgments[0][1])
         found.append(
             PartSummary(
                 name=name,
                 outcome=outcome,
                 tolerance=seeds[0][1].tolerance,
-                strongest=max(tested, key=_share_retained, default=judgments[0][1]),
+                strongest=strongest,
+                apart=find_extremes(_share_retained(one) for one in tested if one.attack == strongest.attack),
                 reasons=tuple(
                     judgment.reason if len(own) == 1 else f"seed {verdict.setting.seed}: {judgment.reason}"
                     for verdict, judgment in judgments
@@ -76,7 +92,7 @@ def overview_table(result: AuditResult) -> Table:
     columns = [Column(key=name, title=name.capitalize(), words=name == "defense") for name in HEADINGS]
     rows = []
     for row in overview:
-        values = (row.defense, row.search, row.unnamed, row.reranked, row.words, row.blank, row.presence)
+        values = (getattr(row, name) for name in HEADINGS)
         cells = [TableCell(text=text or "–", value=value) for text, value in zip(row.cells(), values, strict=True)]
         rows.append(tuple(cells[place] for place in places))
     return Table(
@@ -105,17 +121,25 @@ def operating_point(result: AuditResult) -> str:
     return f"{words}Noise is {own.readings.noise_ratio:.2g} times as long as an embedding{shaped}."
 
 
-def exposures_table(result: AuditResult) -> Table:
-    """Return the records that were read with most confidence; by their ids, without their texts."""
+def exposures_table(result: AuditResult, texts: Mapping[str, str] | None = None) -> Table:
+    """Return the records that were read with most confidence, by their ids; with their texts where these are given."""
     columns = (
         Column(key="record", title="Record", words=True),
         Column(key="attack", title="Attack", words=True),
         Column(key="words", title="Private words"),
         Column(key="read", title="Read"),
         Column(key="confidence", title="Confidence"),
+        *([] if texts is None else [Column(key="text", title="Text", words=True)]),
     )
     rows = tuple(
-        (words(one.record), words(one.attack), count(one.words), share(one.read), share(one.confidence))
+        (
+            words(one.record),
+            words(one.attack),
+            count(one.words),
+            share(one.read),
+            share(one.confidence),
+            *([] if texts is None else [words(texts.get(one.record, ""))]),
+        )
         for one in result.exposures
     )
     note = (

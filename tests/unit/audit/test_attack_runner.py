@@ -258,6 +258,13 @@ def test_a_group_is_one_row_with_the_mean_of_its_vectors_and_all_its_words() -> 
     members = [row for row in range(400) if corpus.passages[row].text in last.texts[0].split("\n")]
     np.testing.assert_allclose(last.vectors[0], corpus.clean[members].mean(axis=0), rtol=1e-5)
     assert {token.word for row in members for token in corpus.tokens[row]} == {t.word for t in last.tokens[0]}
+    assert cell.exposures == ()
+    own = runner.attack("spy", spy, replace(PLAIN, own=True), Undefended(), _rng(), grouped=True)
+    with_words = {corpus.groups[row]: 0 for row in corpus.split(0)[2] if corpus.tokens[row]}
+    assert {one.record for one in own.exposures} == {*with_words}
+    assert all(one.grouped for one in own.exposures)
+    first = next(one for one in own.exposures if one.record == corpus.groups[members[0]])
+    assert first.words == len({token.word for row in members for token in corpus.tokens[row]})
 
 
 def _blanks() -> list[Blank]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from support.concepts import CountingTerms
 from support.corpora import CITIES, ILLNESSES, toy_concept, toy_corpus, toy_texts
 from support.embedders import WordEmbedder
-from vecveil.audit import corpus as corpus_module
 from vecveil.audit.corpus import AuditCorpus, group_near_copies
 from vecveil.audit.embedding import MemoizedEmbedder
 from vecveil.concepts import Concept, Passage, Span, annotated, terms
@@ -16,10 +16,11 @@ from vecveil.concepts.passage import passages
 from vecveil.core.errors import InvalidInputError, VecveilWarning
 
 
-def _corpus(texts: list[str], concept: Concept | None = None, embedder: WordEmbedder | None = None) -> AuditCorpus:
-    return AuditCorpus.from_texts(
-        concept or toy_concept(), passages(texts), MemoizedEmbedder(embedder or WordEmbedder())
-    )
+def _corpus(
+    texts: list[str], concept: Concept | None = None, embedder: WordEmbedder | None = None, **settings: Any
+) -> AuditCorpus:
+    embed = MemoizedEmbedder(embedder or WordEmbedder())
+    return AuditCorpus.from_texts(concept or toy_concept(), passages(texts), embed, **settings)
 
 
 def test_every_text_has_its_tokens_and_its_vector() -> None:
@@ -50,9 +51,8 @@ def test_pairs_are_texts_with_the_concept_and_the_same_without() -> None:
     np.testing.assert_array_equal(corpus.pairs.without_concept, WordEmbedder().embed([one.text for one in removed]))
 
 
-def test_no_more_pairs_than_the_probes_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_module, "MOST_PAIRS", 50)
-    corpus = _corpus(toy_texts())
+def test_no_more_pairs_than_are_asked_for() -> None:
+    corpus = _corpus(toy_texts(), most_pairs=50)
     assert len(corpus.pairs) == 50
     assert len(corpus.pair_passages) == 100
     assert len(corpus) == 400

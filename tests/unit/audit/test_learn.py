@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +44,23 @@ def test_the_veil_says_what_it_was_measured_to_come_to() -> None:
     assert measured.startswith("The strongest attack reads ")
     assert "redaction alone leaves" in measured
     assert not any(word in measured for word in ILLNESSES)
+
+
+def test_the_sheet_has_the_best_guess_with_its_interval() -> None:
+    veil = _learn(keep_utility=0.25)
+    guess = veil.guarantee().guess
+    assert guess is not None
+    assert guess.low <= guess.right <= guess.high
+    assert guess.right == pytest.approx(guess.chance, abs=0.2)
+    assert veil.guarantee(noise_ratio=3.0).guess is None
+
+
+def test_how_many_candidates_keep_the_level_is_said() -> None:
+    settings = {"keep_utility": 0.5, "shape": "uniform", "substitution": "keep", "tasks": ("known-item,words=3",)}
+    assert re.search(
+        r" With \d+ candidates reranked, 50 % of all searches are kept\.$", _learn(**settings).provenance.measured
+    )
+    assert "candidates" not in _learn(**settings, candidates=40).provenance.measured
 
 
 def test_the_same_texts_and_seed_give_the_same_veil() -> None:
@@ -89,6 +107,17 @@ def test_what_no_veil_keeps_is_refused_with_what_redaction_keeps() -> None:
         _learn(max_leakage=0.01, keep_utility=0.8, shape="uniform", substitution="keep")
 
 
+def test_a_target_that_was_lowered_is_the_last_that_is_said() -> None:
+    with pytest.warns(VecveilWarning, match="no veil keeps 95 %"):
+        measured = _learn().provenance.measured
+    kept = re.search(
+        r"No veil keeps 95 % of what search was measured by: this one was learned to keep (\d+) %\.$", measured
+    )
+    assert kept is not None
+    assert int(kept[1]) < 95
+    assert "No veil keeps" not in _learn(keep_utility=0.25).provenance.measured
+
+
 def test_a_budget_is_taken_as_it_is() -> None:
     veil = _learn(noise_ratio=0.7)
     assert _noise_ratio(veil) == pytest.approx(0.7)
@@ -97,6 +126,7 @@ def test_a_budget_is_taken_as_it_is() -> None:
         _learn(noise_ratio=0.7, keep_utility=0.9)
 
 
+@pytest.mark.filterwarnings("ignore:no gate of the mask can close")
 @pytest.mark.parametrize(("preset", "shape"), [("sparse", "hard-concrete"), ("sparse-wb", "integrated-gradients")])
 def test_the_papers_methods_keep_words_and_no_budget(preset: str, shape: str) -> None:
     quick = {"epochs": 2} if preset == "sparse" else {"attack_settings": {"epochs": 2, "hidden": (8,)}}

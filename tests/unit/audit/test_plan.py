@@ -35,6 +35,7 @@ def test_a_plan_is_plain_data() -> None:
         "candidates": 25,
         "examples": 6,
         "judge": "",
+        "keep_utility": 0.95,
     }
 
 
@@ -51,6 +52,7 @@ def test_a_plan_is_plain_data() -> None:
         ({"candidates": 1}, "candidates must be a whole number of at least 2, got 1"),
         ({"tasks": (), "equal_search": True}, "as much search as the veil needs a task, got none"),
         ({"near_copies": 1.5}, "near_copies must lie between 0 and 1, got 1.5"),
+        ({"keep_utility": 95.0}, "keep_utility must lie between 0 and 1, got 95.0"),
         ({"attacks": ("mlc", "nearest", "mlc")}, "attacks of an audit must differ, got 'mlc' twice"),
         ({"seeds": (1, 2, 1)}, "seeds of an audit must differ, got 1 twice"),
         ({"baselines": ("remove", "remove")}, "'remove' twice"),

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from support.command_line import CommandLine, listing
 from support.corpora import ILLNESSES, TOY_EMBEDDER, toy_concept, toy_texts, write_toy_place
 from support.embedders import WordEmbedder
 from support.veils import made_veil
+from vecveil.accounting import MeasuredGuess
 from vecveil.audit import AuditPlan, AuditResult, Experiment, audit, collect_budgets, make_plan
 from vecveil.audit.plan import ATTACKS, TASKS
 from vecveil.core.errors import InvalidInputError, VecveilError, VecveilWarning
@@ -49,8 +50,8 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[AuditPlan]:
         made.append(plan)
         raise _PlanMadeError("no further")
 
-    for module in ("vecveil.audit", "vecveil.audit.run"):
-        monkeypatch.setattr(sys.modules[module], "prepare_audit", stop)
+    for module in ("vecveil.cli.audit", "vecveil.audit.run"):
+        monkeypatch.setattr(import_module(module), "prepare_audit", stop)
     return made
 
 
@@ -166,6 +167,17 @@ def test_own_queries_are_what_search_is_measured_by(tmp_path: Path) -> None:
     assert plan.tasks == (f"queries:{tmp_path / 'asked.txt'}", *TASKS)
 
 
+def test_the_overview_says_how_many_of_the_first_ten_a_query_still_finds(tmp_path: Path) -> None:
+    (tmp_path / "asked.txt").write_text("\n".join(toy_texts(200)[:20]))
+    result = _audit(tasks=(), queries=tmp_path / "asked.txt")
+    before, after = (row for row in result.overview if row.defense in {"none", "veil"})
+    score = next(row.scores["overlap@10"] for row in result.tasks if row.setting.own)
+    assert before.overlap == 1
+    assert after.overlap == score < 1
+    assert "overlap" in str(result).splitlines()[0]
+    assert "share that it still finds" in result.note
+
+
 def test_a_veil_may_be_named_by_its_folder(tmp_path: Path) -> None:
     made_veil().save(tmp_path / "a.veil")
     given = {"concept": toy_concept(), "embedder": WordEmbedder(), **SMALL}
@@ -187,8 +199,23 @@ def test_a_result_prints_as_a_table_with_its_verdict() -> None:
     assert len(re.findall(r"\w[\w-]*", result.sentence)) <= 50
     assert f"verdict: {result.outcome}" in shown
     assert result.passed == (result.outcome == "pass")
-    assert "<table>" in result._repr_html_()
+    drawn = result._repr_html_()
+    assert drawn.startswith('<table><tr><th scope="col">defense</th><th scope="col">search</th>')
+    assert '<tr><th scope="row">veil</th><td>' in drawn
     assert not any(word in shown for word in ILLNESSES)
+
+
+def test_a_result_says_how_many_candidates_to_rerank_and_how_often_a_guess_is_right() -> None:
+    result = _audit(tasks=("known-item,words=2,queries=50",), keep_utility=0.9)
+    assert result.reranking is not None
+    assert (result.reranking.level, result.reranking.setting.own) == (0.9, True)
+    assert result.reranking_sentence in str(result)
+    assert "90 % of all searches" in result.reranking_sentence
+    [own] = [row for row in result.blanks if row.setting.own]
+    ends = {"right": own.right.value, "low": own.right.low, "high": own.right.high}
+    assert result.best_guess == MeasuredGuess(**ends, chance=own.chance, texts=own.texts)
+    other = _audit(blanks=0)
+    assert (other.reranking, other.reranking_sentence, other.best_guess) == (None, "", None)
 
 
 def test_a_result_is_a_frame_of_numbers() -> None:
@@ -224,6 +251,8 @@ def test_groups_are_read_as_a_whole_and_stay_on_one_side_of_the_split() -> None:
     whole = next(row for row in result.attacks if row.attack == "nearest, whole groups")
     single = next(row for row in result.attacks if row.attack == "nearest")
     assert whole.texts < single.texts
+    # The worst that are named are records.
+    assert not any(one.grouped for one in result.exposures)
     with pytest.raises(InvalidInputError, match="groups must be one for each text, got 399 for 400 texts"):
         audit(made_veil(), texts, concept=toy_concept(), embedder=WordEmbedder(), groups=groups[1:], **given)
 

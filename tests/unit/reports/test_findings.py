@@ -11,7 +11,7 @@ import pytest
 
 from support.audits import made_audit
 from vecveil.audit.result import AuditResult
-from vecveil.audit.rows import Outcome
+from vecveil.audit.rows import Exposure, Outcome
 from vecveil.reports import write_findings
 from vecveil.reports.findings import exposure_csv, junit_xml, sarif_json
 
@@ -54,9 +54,18 @@ def test_a_scanner_reads_each_part_as_a_result(outcome: Outcome, level: str) -> 
 
 
 def test_exposures_can_be_joined_back_by_their_ids() -> None:
-    rows = list(csv.DictReader(StringIO(exposure_csv(made_audit().exposures))))
+    rows = list(csv.DictReader(StringIO(exposure_csv(made_audit().exposures, "record"))))
     assert [row["record"] for row in rows] == [f"note {number}" for number in range(10)]
     assert set(rows[0]) == {"record", "attack", "words", "read", "confidence"}
+
+
+def test_groups_have_a_table_of_their_own(tmp_path: Path) -> None:
+    result = made_audit()
+    whole = Exposure(record="Ann", attack="mlc, whole groups", words=4, read=0.5, confidence=0.9, grouped=True)
+    write_findings(result, (whole, *result.exposures), tmp_path)
+    groups = list(csv.DictReader(StringIO((tmp_path / "exposure-by-group.csv").read_text())))
+    assert [(row["group"], row["attack"], row["words"]) for row in groups] == [("Ann", "mlc, whole groups", "4")]
+    assert "Ann" not in (tmp_path / "exposure.csv").read_text()
 
 
 def test_findings_are_their_owners_alone(tmp_path: Path) -> None:

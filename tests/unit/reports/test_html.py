@@ -96,6 +96,14 @@ def test_the_policy_allows_the_pages_own_script_and_style_alone(page: Page) -> N
     assert "unsafe" not in policy
 
 
+def test_headings_of_columns_and_rows_say_what_they_head(page: Page) -> None:
+    scopes = [attributes.get("scope") for tag, attributes in page.tags if tag == "th"]
+    rows = sum(tag == "tr" for tag, _ in page.tags)
+    tables = sum(tag == "table" for tag, _ in page.tags)
+    assert {*scopes} == {"col", "row"}
+    assert scopes.count("row") == rows - tables
+
+
 def test_verdicts_and_reasons_are_in_words(page: Page, result: AuditResult) -> None:
     assert result.sentence in page.text
     for verdict in result.verdicts:

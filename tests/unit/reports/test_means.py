@@ -6,7 +6,7 @@ import pytest
 
 from support.audits import UNDEFENDED, attack_row, estimate, probe_row
 from vecveil.audit.rows import Estimate
-from vecveil.reports.means import mean_and_range, mean_attack, mean_estimate, mean_present, mean_probe
+from vecveil.reports.means import mean_and_range, mean_estimate, mean_row
 
 
 def test_intervals_over_texts_are_averaged_over_seeds() -> None:
@@ -15,8 +15,9 @@ def test_intervals_over_texts_are_averaged_over_seeds() -> None:
 
 
 def test_seeds_without_a_value_are_left_out() -> None:
-    assert mean_present([None, estimate(0.4)]) == estimate(0.4)
-    assert mean_present([None, None]) is None
+    one, other = (replace(attack_row(UNDEFENDED, "mlc"), precision=found) for found in (None, estimate(0.4)))
+    assert mean_row([one, other]).precision == estimate(0.4)
+    assert mean_row([one, one]).precision is None
 
 
 def test_scores_lie_between_the_smallest_and_the_largest_seed() -> None:
@@ -34,7 +35,7 @@ def test_every_number_of_an_attack_is_a_mean() -> None:
         tokens=row.tokens + 2,
         categories={"PERSON": replace(row.categories["PERSON"], leakage=estimate(0.9))},
     )
-    found = mean_attack([row, other])
+    found = mean_row([row, other])
     assert found.leakage.value == pytest.approx(row.leakage.value + 0.05)
     assert found.chance == pytest.approx(row.chance + 0.01)
     assert found.auc == pytest.approx(row.auc - 0.05)
@@ -46,6 +47,6 @@ def test_every_number_of_an_attack_is_a_mean() -> None:
 
 def test_every_number_of_a_probe_is_a_mean() -> None:
     row = probe_row(UNDEFENDED, "mlp")
-    found = mean_probe([row, replace(row, auc=estimate(0.6), accuracy=0.5)])
+    found = mean_row([row, replace(row, auc=estimate(0.6), accuracy=0.5)])
     assert found.auc.value == pytest.approx((row.auc.value + 0.6) / 2)
     assert found.accuracy == pytest.approx((row.accuracy + 0.5) / 2)

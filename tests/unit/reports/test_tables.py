@@ -70,9 +70,9 @@ def test_the_page_of_tables_holds_them_all(folder: Path, result: AuditResult) ->
 
 
 def test_an_audit_of_nothing_has_tables_too(result: AuditResult, tmp_path: Path) -> None:
-    empty = replace(result, attacks=(), probes=(), tasks=(), verdicts=(), sheets=())
+    empty = replace(result, attacks=(), probes=(), blanks=(), tasks=(), verdicts=(), sheets=())
     first, *_ = write_tables(empty, tmp_path)
-    assert first.read_text(encoding="utf-8").count("Nothing of this kind was run.") == 8
+    assert first.read_text(encoding="utf-8").count("Nothing of this kind was run.") == 9
 
 
 def test_a_folder_that_cannot_be_made_is_named(result: AuditResult, tmp_path: Path) -> None:

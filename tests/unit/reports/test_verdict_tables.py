@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from support.audit_verdicts import blind, made_verdict
+from support.audit_verdicts import blind, judgment, made_verdict
 from support.audits import made_audit
 from vecveil.reports.summary import Summary
 from vecveil.reports.verdict_tables import (
@@ -56,6 +56,19 @@ def test_with_several_seeds_the_worst_decides_and_says_which_it_is() -> None:
     assert all(reason.startswith(("seed 3: ", "seed 8: ")) for reason in part.reasons)
 
 
+def test_intervals_over_texts_and_over_seeds_stand_apart() -> None:
+    result = made_audit(seeds=(3, 8))
+    own = [verdict for verdict in result.verdicts if verdict.setting.own]
+    first, second = (
+        replace(one, parts=made_verdict(one.setting, (judgment("mlc", left),)).parts)
+        for one, left in zip(own, (0.1, 0.2), strict=True)
+    )
+    [part] = part_summaries(replace(result, verdicts=(first, second)))
+    assert part.ranges == "16 % to 24 % over texts, 10 % to 20 % over seeds"
+    [part] = part_summaries(replace(result, verdicts=(second,)))
+    assert part.ranges == "16 % to 24 % over texts"
+
+
 def test_the_overview_has_a_row_for_each_defense_and_what_guessing_gives() -> None:
     result = made_audit()
     table = overview_table(result)
@@ -67,3 +80,6 @@ def test_the_overview_has_a_row_for_each_defense_and_what_guessing_gives() -> No
 def test_exposed_records_are_named_by_their_ids() -> None:
     rows = exposures_table(made_audit()).rows
     assert [row[0].text for row in rows] == [f"note {number}" for number in range(10)]
+    shown = exposures_table(made_audit(), {"note 3": "all of it"})
+    assert shown.columns[-1].title == "Text"
+    assert [row[-1].text for row in shown.rows] == ["all of it" if number == 3 else "–" for number in range(10)]

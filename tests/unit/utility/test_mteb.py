@@ -135,7 +135,7 @@ def test_the_extra_is_named_where_mteb_is_missing(similarity: Mteb, monkeypatch:
 def test_errors_of_the_encoder_come_through(similarity: Mteb) -> None:
     class Broken(WordEncoder):
         def embed_released(self, _: Sequence[str]) -> Embeddings:
-            raise MissingExtraError("torch", "models")
+            raise MissingExtraError("torch", "local")
 
-    with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"vecveil\[local\]"):
         similarity.score(Broken())

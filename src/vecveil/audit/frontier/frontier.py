@@ -15,9 +15,9 @@ from vecveil.audit.defenses import Defense, Undefended, Veiled
 from vecveil.audit.experiment import Cell, Experiment, to_json
 from vecveil.audit.frontier.contender import Contender
 from vecveil.audit.frontier.results import NO_DEFENSE, REDACTED, Choice, FrontierPoint, FrontierResult, FrontierRow
-from vecveil.audit.frontier.utility import ENDINGS, Measure
 from vecveil.audit.frontier.workbench import Workbench
 from vecveil.audit.noise_search import LEAST_NOISE
+from vecveil.audit.utility import ENDINGS, Measure
 from vecveil.concepts import Concept, Passage
 from vecveil.core.blas import single_threaded_blas
 from vecveil.core.checks import at_least, fraction, one_of
@@ -28,9 +28,6 @@ from vecveil.veil.provenance import installed_versions
 
 LEVELS = (0.99, 0.97, 0.95, 0.90)
 CONTENDERS = ("uniform", "hard-concrete:paper", "canonical", "canonical,substitution=remove")
-GUIDES = ("ridge,denoiser=none", "nearest")
-"""Attacks of two kinds that take no time, so that what is left out is not fitted to one of them."""
-
 CHOOSING = 10_000
 """Added to the first seed for the split in which directions are chosen: no repetition is measured in it."""
 
@@ -50,6 +47,7 @@ class FrontierPlan:
         measure: What counts of them: "search" (all), "unnamed" (searches that don't name the concept), "reranked" (all,
             after reranking); where None, "search" of tasks that are named, and "unnamed" otherwise.
         guides: Attacks by which numbers of directions are chosen: the strongest counts; fill-in-the-blank adds to it.
+            None for those by which `learn` chooses.
         seeds: Each is a repetition with its own split, shapes, noise and attackers.
         copies: Fresh releases of each training text that attackers learn from.
         near_copies: Cosine from which two texts are near copies, which stay on one side of every split; None splits
@@ -61,7 +59,7 @@ class FrontierPlan:
     levels: tuple[float, ...] = LEVELS
     tasks: tuple[str, ...] = ()
     measure: Measure | None = None
-    guides: tuple[str, ...] = GUIDES
+    guides: tuple[str, ...] = ()
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     copies: int = 2
     near_copies: float | None = None
@@ -69,7 +67,7 @@ class FrontierPlan:
     def __post_init__(self) -> None:
         for name in ("contenders", "attacks", "levels", "guides", "seeds"):
             values = getattr(self, name)
-            if not values:
+            if not values and name != "guides":
                 raise InvalidInputError(f"a frontier needs one of its {name} at least, got none")
             if len(set(values)) < len(values):
                 raise InvalidInputError(f"{name} of a frontier must differ, got {', '.join(map(str, values))}")

@@ -11,15 +11,15 @@ import numpy as np
 
 from vecveil.audit.attack_runner import FILL_IN_THE_BLANK, AttackRunner, BlankCell
 from vecveil.audit.audit import attack_from_spec
-from vecveil.audit.corpus import AuditCorpus
+from vecveil.audit.corpus import MOST_PAIRS, AuditCorpus
 from vecveil.audit.defenses import Defense, Rewritten, Veiled
 from vecveil.audit.embedding import MemoizedConcept, MemoizedEmbedder
 from vecveil.audit.frontier.contender import Contender, at_noise
 from vecveil.audit.frontier.results import Choice
-from vecveil.audit.frontier.utility import Measure, Utility
 from vecveil.audit.noise_search import find_noise
 from vecveil.audit.rows import AttackRow, Setting
 from vecveil.audit.tasks import build_task
+from vecveil.audit.utility import Measure, Utility
 from vecveil.concepts import Concept, Passage
 from vecveil.concepts.rewriting import build_rewriter
 from vecveil.core.arrays import Embeddings
@@ -30,6 +30,7 @@ from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.embedders.registry import embeds_any_text
 from vecveil.shapes import Evidence
 from vecveil.substitutions import Substitution
+from vecveil.substitutions.plain import Keep
 from vecveil.veil import Veil
 from vecveil.veil.blanks import choose_blanks
 from vecveil.veil.words import WordProtection, collect_candidates, fit_substitution
@@ -40,6 +41,9 @@ SEARCH_IN_VECTORS = "neighbors,protected=documents"
 
 BLANKS, CANDIDATES = 40, 16
 """Texts in which someone fills in a private value, and what it may be at most."""
+
+GUIDES = ("ridge,denoiser=none", "nearest")
+"""Attacks of two kinds that take no time, so that what is left out is not fitted to one of them."""
 
 
 class ReadCorpus(NamedTuple):
@@ -86,6 +90,7 @@ class Workbench:
         measure: Measure | None = None,
         copies: int = 2,
         near_copies: float | None = None,
+        most_pairs: int | None = MOST_PAIRS,
         cache: Path | None = None,
         progress: Progress = silent,
     ) -> Workbench:
@@ -100,6 +105,7 @@ class Workbench:
                 own words those that don't name the concept: others can't be kept where it is hidden.
             copies: Fresh releases of each training text that attackers learn from.
             near_copies: Cosine from which two texts are near copies, which stay on one side of every split.
+            most_pairs: Contrast pairs that shapes are learned from, and probes trained on; None for all.
             cache: Folder to keep clean embeddings in.
             progress: Told how far the work is.
         """
@@ -108,7 +114,9 @@ class Workbench:
             build_task(spec, texts=own)
         embed = MemoizedEmbedder(resolve_embedder(embedder, cache=cache), progress)
         searched = concept if isinstance(concept, MemoizedConcept) else MemoizedConcept(concept)
-        corpus = AuditCorpus.from_texts(searched, texts, embed, near_copies=near_copies, progress=progress)
+        corpus = AuditCorpus.from_texts(
+            searched, texts, embed, near_copies=near_copies, most_pairs=most_pairs, progress=progress
+        )
         specs = tuple(tasks) or (SEARCH if embeds_any_text(embed) else SEARCH_IN_VECTORS,)
         return cls(
             corpus=corpus,
@@ -234,7 +242,7 @@ class Workbench:
         return AttackRunner(corpus=self.corpus, embed=self.embed, judge=None, copies=self.copies, examples=0)
 
     def choose(
-        self, contender: Contender, level: float, *, guides: Sequence[str], seed: int, progress: Progress = silent
+        self, contender: Contender, level: float, *, guides: Sequence[str] = (), seed: int, progress: Progress = silent
     ) -> Choice:
         """Return what a contender comes down to at one level of utility.
 
@@ -244,9 +252,13 @@ class Workbench:
             contender: Whose directions are chosen.
             level: Share of undefended utility to keep.
             guides: Specs of the attacks that read what is left: the strongest counts, and fill-in-the-blank beside it.
+                Where none is named, two quick ones; and fill-in-the-blank where words stay, since what it reads is
+                then for the directions and the noise to hide.
             seed: Of the split in which it is tried.
             progress: Told after each number.
         """
+        if not guides:
+            guides = (*GUIDES, FILL_IN_THE_BLANK) if isinstance(contender.substitution, Keep) else GUIDES
         tried: dict[str, float] = {}
         noises: dict[str, tuple[int | None, float]] = {}
         counts = contender.counts(self.corpus.clean.shape[1])

@@ -21,6 +21,9 @@ Measure = Literal["search", "unnamed", "reranked"]
 ENDINGS: Mapping[Measure, str] = {"search": "", "unnamed": UNNAMED, "reranked": RERANKED}
 """Endings of the scores that each measure goes by."""
 
+CANDIDATES = (20, 30, 50, 100, 200, 500)
+"""Numbers of candidates that are tried for reranking."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Utility:
@@ -72,6 +75,19 @@ class Utility:
     def share_kept(self, defense: Defense, rng: np.random.Generator) -> float:
         """Return the share of the utility of unprotected vectors that is left."""
         return self._quick.shares(defense, rng)[self.measure]
+
+    def find_candidates(self, defense: Defense, level: float, seed: int) -> int | None:
+        """Return how many candidates the owner must rerank to keep a level of all searches; None where none is enough.
+
+        Tasks that can't rerank don't count.
+        """
+        known: list[Any] = [task for task in self.tasks if hasattr(task, "rerank")]
+        for candidates in CANDIDATES if known else ():
+            tasks = [replace(task, rerank=candidates) for task in known]
+            utility = replace(self, tasks=tasks, measure="reranked")
+            if utility.is_measurable and utility.share_kept(defense, np.random.default_rng(seed)) >= level:
+                return candidates
+        return None
 
     @cached_property
     def _quick(self) -> Utility:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,10 +11,11 @@ from support.veils import made_veil
 from vecveil.audit.defenses import Undefended
 from vecveil.audit.embedding import MemoizedEmbedder
 from vecveil.audit.frontier.contender import at_noise
-from vecveil.audit.frontier.utility import Utility
 from vecveil.audit.tasks import build_task
+from vecveil.audit.utility import CANDIDATES, Utility
 from vecveil.core.errors import InvalidInputError
 from vecveil.utility import Encoder, TaskScores
+from vecveil.utility.known_item import KnownItem
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,22 @@ def test_utility_is_the_mean_share_of_what_unprotected_vectors_have() -> None:
     assert utility.share_kept(at_noise(made_veil(), 1.0), _rng()) == pytest.approx((0.4 / 0.5 + 0.2 / 0.8) / 2)
     assert utility.share_kept(Undefended(), _rng()) == 1.0
     assert utility.label == "a, b"
+
+
+def test_the_fewest_candidates_that_keep_a_level_are_found() -> None:
+    texts = tuple(toy_texts(400))
+    utility = Utility(tasks=[KnownItem(texts=texts, words=3)], embed=MemoizedEmbedder(WordEmbedder()))
+    defense = at_noise(made_veil(), 1.0)
+    found = utility.find_candidates(defense, 0.8, seed=0)
+    assert found is not None
+    assert found > min(CANDIDATES)
+
+    def kept(candidates: int) -> float:
+        task = KnownItem(texts=texts, words=3, rerank=candidates)
+        return replace(utility, tasks=[task], measure="reranked").share_kept(defense, _rng())
+
+    assert kept(found) >= 0.8 > kept(CANDIDATES[CANDIDATES.index(found) - 1])
+    assert _utility(Fixed("a", 0.5, 0.4)).find_candidates(defense, 0.1, seed=0) is None
 
 
 @pytest.mark.parametrize(("measure", "label"), [("unnamed", "a, concept not named"), ("reranked", "a, reranked")])
