@@ -1,9 +1,5 @@
-from .accounting import Guarantee as Guarantee
-from .accounting import GuaranteeSheet as GuaranteeSheet
 from .audit import audit as audit
 from .audit import learn as learn
-from .concepts import Concept as Concept
-from .concepts import Passage as Passage
 from .concepts import annotated as annotated
 from .concepts import anything as anything
 from .concepts import entities as entities
@@ -22,11 +18,9 @@ from .core.errors import VecveilError as VecveilError
 from .core.errors import VecveilWarning as VecveilWarning
 from .core.key import Key as Key
 from .core.version import __version__ as __version__
-from .embedders import Embedder as Embedder
 from .files.key_file import read_key as read_key
 from .ledger import Ledger as Ledger
 from .ledger import open_ledger as open_ledger
 from .veil import Guard as Guard
 from .veil import Veil as Veil
 from .veil import protect_file as protect_file
-from .veil import read_passages as read_passages

@@ -34,6 +34,8 @@ def test_examples_in_docstrings_run(path: Path) -> None:
     assert found.failed == 0
 
 
+# The paper's mask can't move on so few texts, and says so.
+@pytest.mark.filterwarnings("ignore:no gate of the mask can close")
 def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(blocks) == 2

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
-PAGES = ("promises", "security")
+PAGES = ("promises", "security", "paper")
 
 
 def find_named(page: str) -> list[tuple[str, str]]:

@@ -1,24 +1,27 @@
 """`vecveil concept`: show what a concept finds in texts."""
 
-from __future__ import annotations
-
-from collections import Counter
+import json
+from collections import Counter, defaultdict
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import click
+from rich.console import Console
+from rich.table import Table
 
-from vecveil.cli.console import mark_spans, output, progress_bar
-from vecveil.cli.options import FILE, contrast_option, text_options
+from vecveil.cli.console import mark_spans, output, progress_bar, say
+from vecveil.cli.options import AT_LEAST_ZERO, FILE, contrast_option, option, text_options
+from vecveil.concepts import Concept, ContrastSet, Passage, contrast_set, load_concept
+from vecveil.concepts.agreement import ConceptAgreement, compare_spans
+from vecveil.concepts.passage import split_chunks
+from vecveil.concepts.removal import remove_spans
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.percent import percent
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from vecveil.concepts import Concept, ContrastSet, Passage, Span
-    from vecveil.concepts.agreement import ConceptAgreement
-
+from vecveil.substitutions.plain import Remove
+from vecveil.veil import read_passages
+from vecveil.veil.words import WordProtection
 
 FORMS = 5
 """Most frequent forms of a category that are listed: a wrong recognizer is seen by them."""
@@ -28,42 +31,36 @@ FORMS = 5
 @click.argument("concept_file", metavar="CONCEPT", type=FILE)
 @click.argument("texts_file", metavar="TEXTS", type=FILE)
 @text_options
-@click.option(
-    "--label",
-    "labels",
+@option(
+    "--label LABEL",
+    "With --annotations: an annotated label that is private; repeat it for more.  [default: those of the concept where "
+    "annotations have one, else all]",
+    into="labels",
     multiple=True,
-    metavar="LABEL",
-    help="With --annotations: an annotated label that is private; repeat it for more.  [default: those of the concept "
-    "where annotations have one, else all]",
 )
-@click.option(
+@option(
     "--examples",
+    "Number of texts to show, and with --annotations of missed and of wrong forms.",
     default=5,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Number of texts to show, and with --annotations of missed and of wrong forms.",
+    type=AT_LEAST_ZERO,
 )
 @contrast_option
-@click.option("--seed", default=0, show_default=True, help="Chooses the replacements, as for learn.")
-@click.option(
-    "--pairs",
-    type=FILE,
-    metavar="FILE.jsonl",
-    help="Write all texts, and those with the concept without it too, to embed them elsewhere. The file holds private "
-    "text.",
+@option("--seed", "Chooses the replacements, as for learn.", default=0)
+@option(
+    "--pairs FILE.jsonl",
+    "Write all texts, and those with the concept without it too, to embed them elsewhere. The file holds private text.",
 )
 def concept(
     *,
     concept_file: Path,
     texts_file: Path,
-    text_column: str,
     annotations_column: str | None,
-    skip_empty: bool,
     labels: tuple[str, ...],
     examples: int,
     contrast: Literal["removal", "replacement"],
     seed: int,
     pairs: Path | None,
+    **reading: Any,
 ) -> None:
     """Show what CONCEPT, a TOML file, finds in TEXTS: counts for each category, and examples with the finds marked.
 
@@ -73,22 +70,12 @@ def concept(
     TEXTS is Parquet, Arrow, JSONL, CSV, TSV or plain lines. The examples are private text: this command shows them
     on your terminal and nowhere else.
     """
-    from rich.table import Table
-
-    from vecveil.concepts import contrast_set, load_concept
-    from vecveil.concepts.agreement import compare_spans
-    from vecveil.concepts.passage import split_chunks
-    from vecveil.concepts.removal import remove_spans
-    from vecveil.veil import read_passages
-
     if pairs is not None and pairs.exists():
         raise InvalidInputError(f"{pairs} exists already; choose another name for --pairs")
     if labels and annotations_column is None:
         raise InvalidInputError("--label says which annotations count: name their column with --annotations")
     named = load_concept(concept_file)
-    passages = read_passages(
-        texts_file, text_column=text_column, annotations_column=annotations_column, skip_empty=skip_empty
-    )
+    passages = read_passages(texts_file, annotations_column=annotations_column, **reading)
     contrasts = None
     if pairs is not None:
         contrasts = contrast_set(
@@ -106,19 +93,20 @@ def concept(
     )
     # Forms are text of the corpus, as examples are.
     table = Table("category", "finds", "texts", "forms", *(["most frequent"] if examples else []), box=None)
-    counts = Counter(span.label for spans in found for span in spans)
-    for label, finds in [*counts.most_common(), *((label, 0) for label in named.expected if label not in counts)]:
-        texts = sum(any(span.label == label for span in spans) for spans in found)
-        forms = Counter(passage.text[span.start : span.end].casefold() for passage, span in _spans(holding, label))
-        most = ", ".join(f"{form} ({number:,})" for form, number in forms.most_common(FORMS if examples else 0))
-        table.add_row(
-            label, f"{finds:,}", f"{texts:,}", f"{len(forms):,}", *([most.replace("\n", "↵")] if examples else [])
-        )
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for passage, spans in holding:
+        for span in spans:
+            forms[span.label][passage.text[span.start : span.end].casefold()] += 1
+    for label in dict.fromkeys([*sorted(forms, key=lambda label: -forms[label].total()), *named.expected]):
+        texts = sum(any(span.label == label for span in spans) for _, spans in holding)
+        most = ", ".join(f"{form} ({number:,})" for form, number in forms[label].most_common(FORMS)).replace("\n", "↵")
+        counts = (f"{number:,}" for number in (forms[label].total(), texts, len(forms[label])))
+        table.add_row(label, *counts, *([most] if examples else []))
     console.print(table)
     if annotations_column is not None and not named.reads_annotations:
         _print_agreement(console, compare_spans(named, passages, found, labels), examples)
     if not holding:
-        click.echo("The concept matches nothing here, so nothing can be learned from these texts.", err=True)
+        say("The concept matches nothing here, so nothing can be learned from these texts.")
         return
     for passage, spans in holding[:: max(1, len(holding) // max(1, examples))][:examples]:
         console.print()
@@ -129,21 +117,13 @@ def concept(
 
 
 def _print_agreement(console: Console, agreement: ConceptAgreement, examples: int) -> None:
-    from math import isnan
-
-    from rich.table import Table
-
     table = Table("label", "annotated", "recall by span", "by word", "finds", "precision by span", "by word", box=None)
-    for label, spans in [
-        *((label, one) for label, one in agreement.spans.items() if label),
-        ("all", agreement.spans[""]),
-    ]:
-        words = agreement.words["" if label == "all" else label]
-        shares = [
-            "-" if isnan(share) else percent(share, 1)
-            for share in (spans.recall, words.recall, spans.precision, words.precision)
-        ]
-        table.add_row(label, f"{spans.annotated:,}", *shares[:2], f"{spans.finds:,}", *shares[2:])
+    # The empty label stands for all of them.
+    for label in [*filter(None, agreement.spans), ""]:
+        spans, words = agreement.spans[label], agreement.words[label]
+        figures = (spans.recall, words.recall, spans.precision, words.precision)
+        shares = ["-" if isnan(share) else percent(share, 1) for share in figures]
+        table.add_row(label or "all", f"{spans.annotated:,}", *shares[:2], f"{spans.finds:,}", *shares[2:])
     console.print()
     console.print(table)
     for title, forms in (("missed", agreement.missed), ("wrong", agreement.wrong)):
@@ -151,17 +131,7 @@ def _print_agreement(console: Console, agreement: ConceptAgreement, examples: in
             console.print(f"{title} {count:,}×: {form} ({label})")
 
 
-def _spans(holding: list[tuple[Passage, tuple[Span, ...]]], label: str) -> list[tuple[Passage, Span]]:
-    return [(passage, span) for passage, spans in holding for span in spans if span.label == label]
-
-
 def _write_pairs(path: Path, contrasts: ContrastSet, passages: list[Passage], named: Concept) -> None:
-    import json
-
-    from vecveil.core.atomic import atomic_file
-    from vecveil.substitutions.plain import Remove
-    from vecveil.veil.words import WordProtection
-
     others = [passages[row].text for row in sorted({*range(len(passages))} - {*contrasts.rows})]
     read = WordProtection(substitution=Remove(), concept=named).rewrite_sample(passages, contrasts.spans, seed=0)
     sides = {"with": contrasts.with_concept, "without": contrasts.without_concept, "other": others}
@@ -172,4 +142,4 @@ def _write_pairs(path: Path, contrasts: ContrastSet, passages: list[Passage], na
             for number, text in enumerate(texts):
                 pair = number if side in {"with", "without"} else None
                 stream.write(json.dumps({"pair": pair, "concept": side, "text": text}, ensure_ascii=False) + "\n")
-    click.echo(f"{sum(map(len, sides.values())):,} texts written to {path}", err=True)
+    say(f"{sum(map(len, sides.values())):,} texts written to {path}")

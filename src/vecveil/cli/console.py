@@ -60,6 +60,12 @@ def _console(*, stderr: bool, terminal: bool) -> Console:
     )
 
 
+def say(*lines: str) -> None:
+    """Print lines that are no result."""
+    for line in lines:
+        click.echo(line, err=True)
+
+
 def mark_spans(text: str, spans: tuple[Span, ...]) -> Text:
     """Return `text` with each span in brackets and in color, followed by its label."""
     from rich.text import Text
@@ -84,25 +90,16 @@ def progress_bar(
     if not console.is_terminal:
         yield from _log_lines(items, label=label, total=total, weigh=weigh)
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    kinds = (progress.BarColumn, progress.MofNCompleteColumn, progress.TimeElapsedColumn, progress.TimeRemainingColumn)
     with ExitStack() as held:
         if not _DRAWN:
-            _DRAWN.append(held.enter_context(Progress(*columns, console=console)))
+            _DRAWN.append(
+                held.enter_context(
+                    progress.Progress("{task.description}", *(kind() for kind in kinds), console=console)
+                )
+            )
             held.callback(_DRAWN.clear)
         # Work inside other work gets a line below it, and takes the line away when it is done or left.
         task = _DRAWN[0].add_task(label, total=total)
@@ -123,7 +120,7 @@ def _log_lines(items: Iterable[T], *, label: str, total: int | None, weigh: Call
         first = first or (done, now)
         if now - told >= pause:
             left = "" if total is None else _time_left(done - first[0], total - done, now - first[1])
-            click.echo(f"{label}: {done:,}{'' if total is None else f' of {total:,}'}{left}", err=True)
+            say(f"{label}: {done:,}{'' if total is None else f' of {total:,}'}{left}")
             told, pause = now, min(2 * pause, LOG_SECONDS)
 
 

@@ -1,29 +1,31 @@
 """`vecveil demo`: the whole way on the bundled sample."""
 
-from __future__ import annotations
-
+import io
 import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import numpy as np
+from rich.console import Console
 
+from vecveil.audit import AuditResult, Example, Experiment, learn, make_plan, prepare_audit
+from vecveil.audit.embedding import MemoizedEmbedder
+from vecveil.audit.rows import sort_examples
 from vecveil.cli.audit import overview_table, verdict_lines, write_results
 from vecveil.cli.console import mark_spans, notices, output, progress_bar
-from vecveil.cli.options import FILE, Stopped
+from vecveil.cli.options import option, stop_with
+from vecveil.concepts import Span, load_concept
+from vecveil.core.arrays import Embeddings
+from vecveil.core.atomic import atomic_file
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.folders import cache_folder
+from vecveil.embedders import Embedder, resolve_embedder
+from vecveil.samples import SampleQuery, clinical_sentences, concept_path, judged_queries
 from vecveil.shapes import DEFAULT_SHAPE
-
-if TYPE_CHECKING:
-    from vecveil.audit import AuditResult, Example
-    from vecveil.concepts import Concept
-    from vecveil.core.arrays import Embeddings
-    from vecveil.embedders import Embedder
-    from vecveil.samples import SampleQuery
-    from vecveil.veil import Veil
+from vecveil.veil import Veil, protect_file
 
 SHOWN = 5
 """Results of the search that are shown."""
@@ -33,66 +35,36 @@ BLANKS, CANDIDATES = 24, 16
 
 
 @click.command(short_help="Go the whole way on the bundled sample.")
-@click.option("--shape", default=DEFAULT_SHAPE, show_default=True, help="Shape learner.")
-@click.option("--preset", help="Named settings of the shape learner, such as 'paper'.")
-@click.option("--embedder", default="minilm", show_default=True, help="Embedder, as for learn.")
-@click.option("--texts", default=1200, show_default=True, type=click.IntRange(min=300), help="Number of sample notes.")
-@click.option("--seed", default=0, show_default=True, help="Of the learner, and of the audit's noise and attackers.")
-@click.option(
-    "--out",
-    type=FILE,
-    default=Path("vecveil-demo"),
-    show_default=True,
-    metavar="DIR",
-    help="Where sample, concept, veil, protected vectors and the report go.",
-)
-@click.option("--picture", type=FILE, metavar="FILE.svg", help="Write the table and the sentence as a picture.")
-def demo(
-    *, shape: str, preset: str | None, embedder: str, texts: int, seed: int, out: Path, picture: Path | None
-) -> None:
+@option("--shape", "Shape learner.", default=DEFAULT_SHAPE)
+@option("--preset", "Named settings of the shape learner, such as 'paper'.")
+@option("--embedder", "Embedder, as for learn.", default="minilm")
+@option("--texts", "Number of sample notes.", default=1200, type=click.IntRange(min=300))
+@option("--seed", "Of the learner, and of the audit's noise and attackers.", default=0)
+@option("--out DIR", "Where sample, concept, veil, protected vectors and the report go.", default=Path("vecveil-demo"))
+@option("--picture FILE.svg", "Write the table and the sentence as a picture.")
+def demo(*, out: Path, picture: Path | None, **settings: Any) -> None:
     """Learn and apply a veil for "disease and age" on made-up notes of a clinic, attack it, and write the report.
 
     Search is measured by judged queries on other subjects: medication, procedures, appointments and complaints. The
     notes are synthetic and public, so their embeddings are cached, and noise is seeded to make the numbers repeatable.
     Neither is done with your own texts.
     """
-    from vecveil import samples
-    from vecveil.concepts import load_concept
-
     if picture is not None and picture.exists():
         raise InvalidInputError(f"{picture} exists already; choose another name for --picture")
     if out.exists() and any(out.iterdir()) and not (out / "search").exists():
         raise InvalidInputError(f"{out} exists already and holds no demo; choose another name for --out")
-    sentences = samples.clinical_sentences(texts, complaints=True)
-    corpus, queries = [sentence.text for sentence in sentences], samples.judged_queries(sentences)
-    concept = load_concept(samples.concept_path())
+    with stop_with(f"What was computed is kept in {out}; repeat the command to go on."):
+        _run(out, picture, **settings)
+
+
+def _run(out: Path, picture: Path | None, *, texts: int, embedder: str, seed: int, **chosen: Any) -> None:
+    sentences = clinical_sentences(texts, complaints=True)
+    corpus, queries = [sentence.text for sentence in sentences], judged_queries(sentences)
+    concept = load_concept(concept_path())
     notices().print(
         f"{texts:,} made-up notes of a clinic, and {len(queries)} judged queries. Diseases and ages are "
         "private. It takes about a minute."
     )
-    try:
-        _run(
-            concept, corpus, queries, embedder=embedder, shape=shape, preset=preset, seed=seed, out=out, picture=picture
-        )
-    except KeyboardInterrupt:
-        raise Stopped(f"What was computed is kept in {out}; repeat the command to go on.") from None
-
-
-def _run(
-    concept: Concept,
-    corpus: list[str],
-    queries: Sequence[SampleQuery],
-    *,
-    embedder: str,
-    seed: int,
-    out: Path,
-    picture: Path | None,
-    **chosen: Any,
-) -> None:
-    from vecveil.audit import Experiment, learn, make_plan, prepare_audit
-    from vecveil.audit.embedding import MemoizedEmbedder
-    from vecveil.embedders import resolve_embedder
-
     experiment = Experiment(out / "audit")
     experiment.check()
     _keep_sample(out, corpus, queries)
@@ -130,12 +102,6 @@ def _run(
 
 def write_picture(result: AuditResult, path: Path) -> None:
     """Write the table and the sentence as an SVG picture that loads nothing from elsewhere."""
-    import io
-
-    from rich.console import Console
-
-    from vecveil.core.atomic import atomic_file
-
     console = Console(record=True, width=84, file=io.StringIO(), highlight=False)
     console.print(overview_table(result))
     console.print(f"{result.outcome.capitalize()}. {result.sentence}")
@@ -146,20 +112,15 @@ def write_picture(result: AuditResult, path: Path) -> None:
 
 def _keep_sample(out: Path, corpus: Sequence[str], queries: Sequence[SampleQuery]) -> None:
     """Write notes, queries and judgments into the folder `out`, to go on from."""
-    from vecveil import samples
-    from vecveil.core.atomic import atomic_file
-
     search = out / "search"
     (search / "qrels").mkdir(mode=0o700, parents=True, exist_ok=True)
     judged = [f"{number}\t{row}\t1" for number, query in enumerate(queries) for row in query.relevant]
+    asked = [query.text for query in queries]
     for path, lines in (
         (out / "texts.jsonl", [json.dumps({"id": number, "text": text}) for number, text in enumerate(corpus)]),
-        (out / "concept.toml", samples.concept_path().read_text(encoding="utf-8").splitlines()),
+        (out / "concept.toml", concept_path().read_text(encoding="utf-8").splitlines()),
         (search / "corpus.jsonl", [json.dumps({"_id": str(row), "text": text}) for row, text in enumerate(corpus)]),
-        (
-            search / "queries.jsonl",
-            [json.dumps({"_id": str(row), "text": one.text}) for row, one in enumerate(queries)],
-        ),
+        (search / "queries.jsonl", [json.dumps({"_id": str(row), "text": text}) for row, text in enumerate(asked)]),
         (search / "qrels" / "test.tsv", ["query-id\tcorpus-id\tscore", *judged]),
     ):
         content = "\n".join(lines) + "\n"
@@ -171,10 +132,7 @@ def _keep_sample(out: Path, corpus: Sequence[str], queries: Sequence[SampleQuery
 
 def _protect(out: Path, veil: Veil, model: Embedder, seed: int) -> Embeddings:
     """Write the veil and the protected vectors of the notes into the folder `out`, and return the vectors."""
-    import numpy as np
     from pyarrow import parquet
-
-    from vecveil.veil import protect_file
 
     veil.save(out / "demo.veil", overwrite=True)
     protected = out / "protected.parquet"
@@ -184,9 +142,6 @@ def _protect(out: Path, veil: Veil, model: Embedder, seed: int) -> Embeddings:
 
 def _show_note(examples: Sequence[Example]) -> None:
     """Print one note, what attackers read out of its clean vector, and what they read behind the veil."""
-    from vecveil.audit.rows import sort_examples
-    from vecveil.concepts import Span
-
     note = sort_examples(examples)[0]
     settings = {one.setting.defense: one.setting for one in note.readings if one.setting.own or not one.setting.asked}
     console = output()
@@ -199,8 +154,6 @@ def _show_note(examples: Sequence[Example]) -> None:
 
 def _show_search(corpus: Sequence[str], queries: Sequence[SampleQuery], model: Embedder, protected: Embeddings) -> None:
     """Print the first results of one query, before and after: of the first that today finds nothing but right notes."""
-    import numpy as np
-
     clean, asked = model.embed(list(corpus)), model.embed([query.text for query in queries])
     lengths = np.linalg.norm(protected, axis=1)
     before, after = (np.argsort(-(asked @ side.T), axis=1)[:, :SHOWN] for side in (clean, protected / lengths[:, None]))

@@ -1,12 +1,14 @@
 """`vecveil key`: the secret that keyed noise is derived from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
+from vecveil.cli.console import say
 from vecveil.cli.options import FILE
+from vecveil.core.key import Key
+from vecveil.files.key_file import read_key, write_key
+from vecveil.files.signature import public_key
 
 
 @click.group(short_help="Make a key for noise that repeats itself.")
@@ -22,21 +24,15 @@ def key() -> None:
 @click.argument("path", metavar="FILE", type=FILE)
 def new(path: Path) -> None:
     """Write a new random key to FILE, which no one but you can read. An existing file is never replaced."""
-    from vecveil.core.key import Key
-    from vecveil.files.key_file import write_key
-
     made = Key.new()
     write_key(made, path)
-    click.echo(f"key {made.fingerprint} written to {path}; keep it as safe as the texts, and a copy of it", err=True)
+    say(f"key {made.fingerprint} written to {path}; keep it as safe as the texts, and a copy of it")
 
 
 @key.command(short_help="Show the public key, for signatures.")
 @click.argument("path", metavar="FILE", type=FILE)
 def public(path: Path) -> None:
     """Print the public key of the key in FILE, by which others check what it signed (see vecveil sign)."""
-    from vecveil.files.key_file import read_key
-    from vecveil.files.signature import public_key
-
     click.echo(public_key(read_key(path)))
 
 
@@ -44,6 +40,4 @@ def public(path: Path) -> None:
 @click.argument("path", metavar="FILE", type=FILE)
 def show(path: Path) -> None:
     """Print the fingerprint of the key in FILE, as outputs made with it show it; it tells nothing of the key."""
-    from vecveil.files.key_file import read_key
-
     click.echo(read_key(path).fingerprint)

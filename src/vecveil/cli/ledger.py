@@ -1,7 +1,5 @@
 """`vecveil ledger`: show, check, export and limit what was released."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json
@@ -9,18 +7,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.table import Column, Table
 
-from vecveil.cli.console import output, progress_bar
-from vecveil.cli.options import FILE, ledger_option
+from vecveil.cli.console import output, progress_bar, say
+from vecveil.cli.options import FILE, flag, ledger_option, option
+from vecveil.core.atomic import atomic_file, exists_already
 from vecveil.core.checks import not_negative, one_of
 from vecveil.core.errors import InvalidInputError
+from vecveil.files import open_source
+from vecveil.files.output import read_label
+from vecveil.files.writers import ROW_GROUP, write_parquet
+from vecveil.ledger import Ledger, LedgerEntry, RunSummary, default_ledger, open_ledger
 from vecveil.ledger.ledger import RENAMED, UNIT, WORD_UNIT
-
-if TYPE_CHECKING:
-    from vecveil.ledger import Ledger, LedgerEntry, RunSummary
+from vecveil.veil.ledger_run import HEAD
 
 Rows = list[dict[str, Any]]
 
@@ -38,7 +40,7 @@ def ledger() -> None:
 
 @ledger.command(short_help="Show runs, sums and the limit.")
 @ledger_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of a table.")
+@flag("--json", "Print JSON in place of a table.", into="as_json")
 def show(*, ledger: str | None, as_json: bool) -> None:
     """Show the limit, every run, and the most that any record has lost."""
     with _open(ledger) as opened:
@@ -55,22 +57,19 @@ def show(*, ledger: str | None, as_json: bool) -> None:
     click.echo(f"limit:    {_to_text(limit)}{'' if limit is None else f' {UNIT}, for each record'}")
     click.echo(f"highest:  {totals.highest:.6g} {UNIT}, the most that any record has lost")
     click.echo(f"words:    limit {_to_text(word_limit)}, highest {totals.highest_words:.6g} {WORD_UNIT}")
-    click.echo(f"records:  {totals.records:,}")
-    click.echo(f"releases: {totals.releases:,}")
+    click.echo(f"records:  {totals.records:,}\nreleases: {totals.releases:,}")
     if runs:
         _print_runs(runs)
 
 
 @ledger.command(short_help="Check that the ledger is whole.")
 @ledger_option
-@click.option(
-    "--output",
-    "outputs",
+@option(
+    "--output FILE",
+    "Also check a protected file, or a folder that an engine wrote: its rows are on record, and this is the ledger it "
+    "was recorded in. May be repeated.",
+    into="outputs",
     multiple=True,
-    type=FILE,
-    metavar="FILE",
-    help="Also check a protected file: its rows are on record, and this is the ledger it was recorded in. May be "
-    "repeated.",
 )
 def check(*, ledger: str | None, outputs: tuple[Path, ...]) -> None:
     """Check the database, that nothing was taken out or changed, and that no record is over the limit.
@@ -92,11 +91,9 @@ def check(*, ledger: str | None, outputs: tuple[Path, ...]) -> None:
 @ledger.command(short_help="Write every release to a file.")
 @click.argument("path", metavar="FILE", type=FILE)
 @ledger_option
-@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+@flag("--overwrite", "Replace an existing file.")
 def export(*, path: Path, ledger: str | None, overwrite: bool) -> None:
     """Write one row per release to FILE: .csv, .jsonl or .parquet, which no one but you can read."""
-    from vecveil.core.atomic import atomic_file, exists_already
-
     with _open(ledger) as opened:
         one_of(path.suffix, _WRITERS, "ending of an export")
         if path.exists() and not overwrite:
@@ -105,7 +102,7 @@ def export(*, path: Path, ledger: str | None, overwrite: bool) -> None:
         groups = progress_bar(_read_groups(opened, total), label="exporting", total=total, weigh=len)
         with atomic_file(path) as draft:
             _WRITERS[path.suffix](draft, groups)
-    click.echo(f"{total:,} releases written to {path}", err=True)
+    say(f"{total:,} releases written to {path}")
 
 
 class NumberCommand(click.Command):
@@ -119,7 +116,7 @@ class NumberCommand(click.Command):
 
 @ledger.command(cls=NumberCommand, short_help="Set the most that a record may lose.")
 @click.argument("nats", metavar="NATS|none")
-@click.option("--words", is_flag=True, help="Limit what a record loses over its private words, in nats, instead.")
+@flag("--words", "Limit what a record loses over its private words, in nats, instead.")
 @ledger_option
 def limit(*, nats: str, words: bool, ledger: str | None) -> None:
     """Let no record lose more than NATS nats per unit of Euclidean distance over all releases; `none` for no limit.
@@ -130,14 +127,11 @@ def limit(*, nats: str, words: bool, ledger: str | None) -> None:
     number = _parse_limit(nats)
     with _open(ledger, create=True) as opened:
         totals = opened.totals()
-        if words:
-            opened.set_word_limit(number)
-        else:
-            opened.set_limit(number)
+        (opened.set_word_limit if words else opened.set_limit)(number)
     highest, unit = (totals.highest_words, WORD_UNIT) if words else (totals.highest, UNIT)
     click.echo(f"limit of {opened.where}: {_to_text(number)}{'' if number is None else f' {unit}'}")
     if number is not None and highest > number:
-        click.echo(f"Warning: a record has lost {highest:.6g} already; it is released no more.", err=True)
+        say(f"Warning: a record has lost {highest:.6g} already; it is released no more.")
 
 
 @ledger.command("renamed", short_help="Choose what becomes of vectors under two names.")
@@ -155,8 +149,6 @@ def choose_renamed(*, choice: str, ledger: str | None) -> None:
 
 
 def _open(where: str | None, *, create: bool = False) -> Ledger:
-    from vecveil.ledger import default_ledger, open_ledger
-
     return open_ledger(default_ledger() if where is None else where, create=create)
 
 
@@ -175,13 +167,10 @@ def _parse_limit(nats: str) -> float | None:
 
 
 def _print_runs(runs: Sequence[RunSummary]) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("started (UTC)", "kind", "veil", "mechanism", "epsilon", "distance", "noise"):
-        table.add_column(name, overflow="fold")
-    for name in ("records", "releases"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = ("started (UTC)", "kind", "veil", "mechanism", "epsilon", "distance", "noise")
+    columns = [Column(name, overflow="fold") for name in names]
+    columns += [Column(name, justify="right", no_wrap=True) for name in ("records", "releases")]
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for run in runs:
         table.add_row(
             f"{run.started:%Y-%m-%d %H:%M}",
@@ -199,32 +188,34 @@ def _print_runs(runs: Sequence[RunSummary]) -> None:
 
 def _check_output(path: Path, runs: Mapping[str, RunSummary], ledger: Ledger) -> str | None:
     """Return what is wrong between a protected file and the runs on record, in words; None if all is well."""
-    from vecveil.files import open_source
-    from vecveil.files.output import read_label
-    from vecveil.veil.ledger_run import HEAD
-
-    source = open_source(path)
     label = read_label(path)
     if not isinstance(label, dict):
         return f"{path} does not say of itself that vecveil made it"
     if label.get("ledger") == "none":
-        return f"{path} was made without a ledger: none of its {source.rows:,} rows is on record"
-    run = runs.get(str(label.get("run")))
-    problem = None
-    if run is None:
-        problem = f"was made by run {label.get('run')}, which is not in this ledger"
-    elif run.releases != source.rows:
-        problem = f"has {source.rows:,} rows, but {run.releases:,} are on record for its run {run.charge.run}"
-    elif label.get("veil") != run.charge.veil:
-        problem = f"was made with another veil than is on record for its run {run.charge.run}"
-    elif not ledger.knows(str(label.get(HEAD))):
+        problem = "was made without a ledger: none of its rows is on record"
+    elif path.is_dir():
+        # Each process of an engine has a run of its own.
+        known = label.get("veil") in {run.charge.veil for run in runs.values()}
+        problem = "" if known else "was made with a veil of which nothing is on record"
+    else:
+        problem = _compare_rows(open_source(path).rows, label, runs.get(str(label.get("run"))))
+    if not problem and not ledger.knows(str(label.get(HEAD))):
         problem = "was finished at a head that this ledger does not know: it was rewritten, or is an older copy"
-    return None if problem is None else f"{path} {problem}"
+    return f"{path} {problem}" if problem else None
+
+
+def _compare_rows(rows: int, label: Mapping[str, Any], run: RunSummary | None) -> str:
+    """Return what is wrong between a file and its run; nothing where all is well."""
+    if run is None:
+        return f"was made by run {label.get('run')}, which is not in this ledger"
+    if run.releases != rows:
+        return f"has {rows:,} rows, but {run.releases:,} are on record for its run {run.charge.run}"
+    if label.get("veil") != run.charge.veil:
+        return f"was made with another veil than is on record for its run {run.charge.run}"
+    return ""
 
 
 def _read_groups(ledger: Ledger, total: int) -> Iterator[Rows]:
-    from vecveil.files.writers import ROW_GROUP
-
     # Others may go on to record meanwhile.
     rows = map(_to_row, itertools.islice(ledger.releases(), total))
     while group := list(itertools.islice(rows, ROW_GROUP)):
@@ -241,20 +232,16 @@ def _write_csv(path: Path, groups: Iterable[Rows]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for group in groups:
-            writer.writerows(group)
+        writer.writerows(itertools.chain.from_iterable(groups))
 
 
 def _write_jsonl(path: Path, groups: Iterable[Rows]) -> None:
     with path.open("w", encoding="utf-8") as stream:
-        for group in groups:
-            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in group)
+        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for group in groups for row in group)
 
 
 def _write_parquet(path: Path, groups: Iterable[Rows]) -> None:
     import pyarrow as pa
-
-    from vecveil.files.writers import write_parquet
 
     kinds = {"row": pa.int64(), "epsilon": pa.float64(), "cost": pa.float64()}
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])

@@ -1,7 +1,5 @@
 """The entry point: commands, and errors in one line."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings
@@ -44,12 +42,10 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in their order."""
-        del ctx
         return list(SUMMARIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None where there is none of that name."""
-        del ctx
         if cmd_name not in SUMMARIES:
             return None
         command: click.Command = getattr(import_module(f"vecveil.cli.{cmd_name}"), cmd_name)
@@ -57,7 +53,6 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each command does, without loading any."""
-        del ctx
         with formatter.section("Commands"):
             formatter.write_dl(list(SUMMARIES.items()))
 
@@ -115,8 +110,7 @@ def _print_warnings() -> Iterator[None]:
     """Print our own warnings as lines, each once; what libraries warn of concerns their users, not ours."""
     printed: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        del where, more
+    def show(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
         if issubclass(category, VecveilWarning) and str(message) not in printed:
             printed.add(str(message))
             click.echo(f"Warning: {message}", err=True)

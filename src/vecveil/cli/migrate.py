@@ -1,30 +1,19 @@
 """`vecveil migrate`: protect a vector store in place."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from vecveil.cli.console import progress_bar
-from vecveil.cli.options import (
-    FILE,
-    Stopped,
-    budget_lines,
-    closing_lines,
-    guard_options,
-    open_guard,
-    seal_options,
-)
+from vecveil.cli import options
+from vecveil.cli.console import progress_bar, say
+from vecveil.cli.options import AT_LEAST_ONE, FILE, flag, option
+from vecveil.core.arrays import Embeddings
 from vecveil.core.errors import InvalidInputError
-from vecveil.migrate.store import BATCH_ROWS
-
-if TYPE_CHECKING:
-    from vecveil.core.arrays import Embeddings
-    from vecveil.migrate import Store
-    from vecveil.veil import Guard
+from vecveil.migrate import BATCH_ROWS, Store, compare, drop_backup, find_backup, open_store, read_queries, swap
+from vecveil.migrate import migrate as migrate_rows
+from vecveil.veil import Guard
 
 MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
 
@@ -33,36 +22,27 @@ MOST_NAMES = 30  # Names of fields that are printed, of however many there are.
 @click.argument("where", metavar="STORE")
 @click.argument("collection", metavar="COLLECTION")
 @click.argument("veil_folder", metavar="VEIL", type=FILE)
-@guard_options
-@click.option("--key", "key_file", type=FILE, metavar="FILE", help="Derive the noise from this key (see vecveil key).")
-@click.option("--fresh-noise", is_flag=True, help="No key: rows that a stop takes are then paid for twice.")
-@click.option(
-    "--queries",
-    type=FILE,
-    metavar="FILE",
-    help="Compare by these: texts, or vectors of the veil's model. They are released, and recorded, like any query.",
+@options.guard_options
+@option("--key FILE", "Derive the noise from this key (see vecveil key).", into="key_file")
+@flag("--fresh-noise", "No key: rows that a stop takes are then paid for twice.")
+@option(
+    "--queries FILE",
+    "Compare by these: texts, or vectors of the veil's model. They are released, and recorded, like any query.",
 )
-@click.option("--k", default=10, show_default=True, type=click.IntRange(min=1), help="Hits of each search compared.")
-@click.option("--swap", is_flag=True, help="Give the collection's name to its shadow, which must be complete.")
-@click.option("--drop-backup", is_flag=True, help="After a swap: delete the clean rows for good, with --yes.")
-@click.option("--yes", is_flag=True, help="Do delete them.")
-@click.option("--keep-texts", is_flag=True, help="Let texts go along. Who has them needs no vectors to read them.")
-@seal_options
-@click.option(
-    "--text-field",
-    metavar="FIELD",
-    help="Field of the texts, which the model reads again without their private words; none to protect the vectors as "
-    "they are.  [default: the field that the vectors are of]",
+@option("--k", "Hits of each search compared.", default=10, type=AT_LEAST_ONE)
+@flag("--swap", "Give the collection's name to its shadow, which must be complete.")
+@flag("--drop-backup", "After a swap: delete the clean rows for good, with --yes.")
+@flag("--yes", "Do delete them.")
+@flag("--keep-texts", "Let texts go along. Who has them needs no vectors to read them.")
+@options.seal_options
+@option(
+    "--text-field FIELD",
+    "Field of the texts, which the model reads again without their private words; none to protect the vectors as they "
+    "are.  [default: the field that the vectors are of]",
 )
-@click.option("--id-column", metavar="COLUMN", help="Column of ids.  [default: id, or the primary key]")
-@click.option("--vector-column", metavar="COLUMN", help="Column or name of the vectors, where there are several.")
-@click.option(
-    "--batch-rows",
-    default=BATCH_ROWS,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Rows that are protected and written together.",
-)
+@option("--id-column COLUMN", "Column of ids.  [default: id, or the primary key]")
+@option("--vector-column COLUMN", "Column or name of the vectors, where there are several.")
+@option("--batch-rows", "Rows that are protected and written together.", default=BATCH_ROWS, type=AT_LEAST_ONE)
 def migrate(
     *,
     where: str,
@@ -75,14 +55,10 @@ def migrate(
     swap: bool,
     drop_backup: bool,
     yes: bool,
-    keep_texts: bool,
-    seal: bool,
-    seal_key: Path | None,
-    text_field: str | None,
     id_column: str | None,
     vector_column: str | None,
-    batch_rows: int,
-    **guarding: Any,
+    seal_key: Path | None,
+    **settings: Any,
 ) -> None:
     """Protect COLLECTION of STORE with VEIL into a shadow beside it, and swap the two when told to.
 
@@ -97,8 +73,6 @@ def migrate(
     COLLECTION. With --seal, each row of the shadow gets a field seal (for FAISS, COLLECTION.seals.parquet): see
     docs/how-to/rerank.md.
     """
-    from vecveil.migrate import open_store, read_queries
-
     if not fresh_noise and key_file is None:
         raise InvalidInputError("say where the noise comes from: --key FILE (see vecveil key), or --fresh-noise")
     if swap and queries is not None:
@@ -106,10 +80,10 @@ def migrate(
     if drop_backup and (swap or queries is not None):
         raise InvalidInputError("drop the backup (--drop-backup) by itself, when the swap has proved good")
     asked = None if queries is None else read_queries(queries)
-    guarding |= {"fresh_noise": fresh_noise, "seal_key": seal_key, "collection": collection}
-    guard = open_guard(veil_folder, key_file, **guarding)
-    chosen: dict[str, Any] = {"keep_texts": keep_texts, "batch_rows": batch_rows, "text_field": text_field}
-    chosen["seal"] = seal or seal_key is not None
+    chosen = {name: settings.pop(name) for name in ("keep_texts", "batch_rows", "text_field", "seal")}
+    chosen["seal"] |= seal_key is not None
+    settings |= {"fresh_noise": fresh_noise, "seal_key": seal_key, "collection": collection}
+    guard = options.open_guard(veil_folder, key_file, **settings)
     with closing(open_store(where, collection, id_column=id_column, vector_column=vector_column)) as store:
         if swap:
             _swap_names(store, guard)
@@ -122,73 +96,56 @@ def migrate(
 def _protect_rows(
     store: Store, guard: Guard, *, queries: list[str] | Embeddings | None, k: int, seal: bool, **chosen: Any
 ) -> None:
-    from vecveil.migrate import compare, migrate
-
-    try:
-        done = migrate(store, guard, seal=seal, progress=progress_bar, **chosen)
+    with options.stop_with("Finished rows are kept in the shadow; repeat the command to go on."):
+        done = migrate_rows(store, guard, seal=seal, progress=progress_bar, **chosen)
         resumed = f" ({done.resumed:,} of them by an earlier run)" if done.resumed else ""
-        _print(f"{done.rows:,} rows protected{resumed} into {done.shadow}; {store.collection} is as it was")
-        _print(f"left out: {_join_names(done.left_out)}")
-        _print(f"went along: {_join_names(done.carried)}")
-        if done.text_field is not None:
-            _print(f"the model read {done.text_field} again, without its private words")
-        if seal:
-            _print("clean vectors sealed for their owner, with each row")
-        _print("recorded in the ledger" if done.recorded else "not recorded in any ledger")
-        sheet = guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)
-        for line in budget_lines(sheet):
-            _print(line)
+        sheet = options.guard_sheet(guard)
+        reread = f"the model read {done.text_field} again, without its private words"
+        say(
+            f"{done.rows:,} rows protected{resumed} into {done.shadow}; {store.collection} is as it was",
+            f"left out: {_join_names(done.left_out)}",
+            f"went along: {_join_names(done.carried)}",
+            *([reread] if done.text_field is not None else []),
+            *(["clean vectors sealed for their owner, with each row"] if seal else []),
+            "recorded in the ledger" if done.recorded else "not recorded in any ledger",
+            *options.budget_lines(sheet),
+        )
         if queries is not None:
             click.echo(str(compare(store, guard, queries, k=k, progress=progress_bar)))
         following = f"{'compare with --queries FILE, or ' if queries is None else ''}swap with --swap"
-        for line in closing_lines(sheet, guard.opened_veil.epsilon, following):
-            _print(line)
-    except KeyboardInterrupt:
-        raise Stopped("Finished rows are kept in the shadow; repeat the command to go on.") from None
+        say(*options.closing_lines(sheet, guard.opened_veil.epsilon, following))
 
 
 def _swap_names(store: Store, guard: Guard) -> None:
-    from vecveil.migrate import swap
-
-    try:
+    with options.stop_with("A swap that was begun goes on when the command is repeated: repeat it."):
         done = swap(store, guard, progress=progress_bar)
-    except KeyboardInterrupt:
-        raise Stopped("A swap that was begun goes on when the command is repeated: repeat it.") from None
     name = store.collection
     since = f"{name} was swapped before and holds {done.rows:,} rows; those written since are as their writer made them"
-    _print(since if done.before else f"{name} holds {done.rows:,} protected rows")
-    if not done.before and not guard.release.is_keyed:
-        _print("without a key it can't be seen whether vectors have changed since they were protected")
+    unseen = not done.before and not guard.release.is_keyed
     kept = f"the clean rows are in {done.backup}: --drop-backup deletes them when you no longer need them"
-    _print(kept if done.backup else "there are no clean rows beside it")
-    _print(
+    say(
+        since if done.before else f"{name} holds {done.rows:,} protected rows",
+        *(["without a key it can't be seen whether vectors have changed since they were protected"] if unseen else []),
+        kept if done.backup else "there are no clean rows beside it",
         f"now restart whatever has {name} open, which may go on with the clean rows and write to them; from now on all "
-        "that writes or searches must pass the guard"
+        "that writes or searches must pass the guard",
     )
 
 
 def _drop_clean_rows(store: Store, guard: Guard, *, yes: bool) -> None:
-    from vecveil.migrate import drop_backup, find_backup
-
     kept = find_backup(store, guard)
     only = f", {kept.alone:,} of which {store.collection} has not" if kept.alone else ""
     if not yes:
         raise InvalidInputError(f"{kept.name} holds {kept.rows:,} clean rows{only}; to delete them for good, say --yes")
-    try:
+    with options.stop_with("A drop that was begun leaves traces; repeat the command to finish it."):
         drop_backup(store, guard)
-    except KeyboardInterrupt:
-        raise Stopped("A drop that was begun leaves traces; repeat the command to finish it.") from None
-    _print(f"{kept.name} is gone, with {kept.rows:,} clean rows{only}")
-    _print(
+    say(
+        f"{kept.name} is gone, with {kept.rows:,} clean rows{only}",
         "not reached from here: snapshots, backups of the file system or database, write-ahead logs that were kept, "
-        "and what a disk keeps of deleted files"
+        "and what a disk keeps of deleted files",
     )
 
 
 def _join_names(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more or "nothing"
-
-
-def _print(line: str) -> None:
-    click.echo(line, err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,9 +24,23 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 """Existence is checked by the library, whose errors say more."""
 
+AT_LEAST_ZERO, AT_LEAST_ONE = click.IntRange(min=0), click.IntRange(min=1)
+
+PATHS = ("FILE", "DIR", "VEIL", "CONCEPT", "TEXTS")
+"""Metavars of options that take a file or folder; an ending may follow, as in FILE.svg."""
+
 
 class Stopped(click.Abort):
     """Ctrl-C, with a message on what is kept."""
+
+
+@contextmanager
+def stop_with(kept: str) -> Iterator[None]:
+    """Turn Ctrl-C into a message on what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped(kept) from None
 
 
 class NumbersOption(click.Option):
@@ -45,12 +60,29 @@ class NumbersCommand(click.Command):
         return super().parse_args(ctx, list(_repeat_options(args, names)))
 
 
+def option(shown: str, text: str, *, into: str | None = None, **settings: Any) -> Callable[[Command], Command]:
+    """Return an option from how its help begins, as in `--out DIR`, and what follows; its default is shown, if any.
+
+    It sets the parameter `into`, or the one of its own name.
+    """
+    name, _, metavar = shown.partition(" ")
+    if metavar.partition(".")[0] in PATHS:
+        settings["type"] = FILE
+    known = settings.get("default", "") != ""
+    return click.option(*filter(None, (name, into)), metavar=metavar or None, help=text, show_default=known, **settings)
+
+
+def flag(name: str, text: str, *, into: str | None = None) -> Callable[[Command], Command]:
+    """Return an option that is given or not."""
+    return option(name, text, into=into, is_flag=True)
+
+
 def add_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return a decorator that adds options to a command, in this order."""
 
     def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
+        for one in reversed(options):
+            command = one(command)
         return command
 
     return decorate
@@ -62,95 +94,66 @@ _BUDGETS = {
     "paper-epsilon": "Budget: an epsilon on the axis of the paper's tables (calibrated, not derived).",
 }
 
-budget_options = add_options(
-    *(click.option(f"--{name}", type=float, metavar="NUMBER", help=text) for name, text in _BUDGETS.items())
-)
+budget_options = add_options(*(option(f"--{name} NUMBER", text, type=float) for name, text in _BUDGETS.items()))
 """The three ways to name a budget; the veil's own is taken where none is named."""
 
 budgets_options = add_options(
     *(
-        click.option(
-            f"--{name}", cls=NumbersOption, type=float, metavar="NUMBER…", help=text.replace("Budget:", "Budgets:")
-        )
+        option(f"--{name} NUMBER…", text.replace("Budget:", "Budgets:"), cls=NumbersOption, type=float)
         for name, text in _BUDGETS.items()
     )
 )
 """The same for commands that try several budgets."""
 
 text_options = add_options(
-    click.option("--text-column", default="text", show_default=True, metavar="COLUMN", help="Column of texts."),
-    click.option(
-        "--annotations",
-        "annotations_column",
-        metavar="COLUMN",
-        help="Column of annotated spans, lists of {start, end, label}.  [default: entities, if there is one]",
+    option("--text-column COLUMN", "Column of texts.", default="text"),
+    option(
+        "--annotations COLUMN",
+        "Column of annotated spans, lists of {start, end, label}.  [default: entities, if there is one]",
+        into="annotations_column",
     ),
-    click.option("--skip-empty", is_flag=True, help="Leave out rows that have no text."),
+    flag("--skip-empty", "Leave out rows that have no text."),
 )
 
-contrast_option = click.option(
+contrast_option = option(
     "--contrast",
+    "Pair a text with itself without the concept, or with another of its category in its place.",
     type=click.Choice(["removal", "replacement"]),
     default="removal",
-    show_default=True,
-    help="Pair a text with itself without the concept, or with another of its category in its place.",
 )
 
-ledger_option = click.option(
-    "--ledger",
-    metavar="WHERE",
-    help="Ledger that releases are recorded in: a file, or postgresql://…  [default: $VECVEIL_LEDGER, or one for this "
-    "user]",
+ledger_option = option(
+    "--ledger WHERE",
+    "Ledger that releases are recorded in: a file, or postgresql://…  [default: $VECVEIL_LEDGER, or one for this user]",
 )
 
-ledger_options = add_options(
-    ledger_option, click.option("--no-ledger", is_flag=True, help="Record nothing. No budget is then kept.")
-)
+ledger_options = add_options(ledger_option, flag("--no-ledger", "Record nothing. No budget is then kept."))
 
-grid_option = click.option(
+grid_option = option(
     "--grid",
+    "What protected vectors are rounded to, and the type they are written in.",
     type=click.Choice(GRIDS),
     default="float32",
-    show_default=True,
-    help="What protected vectors are rounded to, and the type they are written in.",
 )
 
-embedder_option = click.option(
-    "--embedder", help="Where to find the embedder, if not under the name the veil was learned with."
-)
+embedder_option = option("--embedder", "Where to find the embedder, if not under the name the veil was learned with.")
 
-concept_option = click.option(
-    "--concept",
-    "concept_file",
-    type=FILE,
-    metavar="CONCEPT",
-    help="What is private, where the veil does not keep it.",
-)
+concept_option = option("--concept CONCEPT", "What is private, where the veil does not keep it.", into="concept_file")
 
-signed_option = click.option(
-    "--require-signed",
-    "signed_by",
-    metavar="PUBLIC_KEY",
-    help="Take the veil only where the owner of this key has signed it (see vecveil sign).",
+signed_option = option(
+    "--require-signed PUBLIC_KEY",
+    "Take the veil only where the owner of this key has signed it (see vecveil sign).",
+    into="signed_by",
 )
 
 guard_options = add_options(budget_options, ledger_options, signed_option, concept_option, embedder_option)
 """For commands that put a veil to use with `open_guard`."""
 
-cache_option = click.option(
-    "--cache", type=FILE, metavar="DIR", help="Keep clean embeddings here. As sensitive as the texts."
-)
-
+cache_option = option("--cache DIR", "Keep clean embeddings here. As sensitive as the texts.")
 
 seal_options = add_options(
-    click.option(
-        "--seal",
-        is_flag=True,
-        help="Store beside each protected vector the clean one, encrypted for whoever has the key (a seal).",
-    ),
-    click.option(
-        "--seal-key", type=FILE, metavar="FILE", help="Seal with this key, for those who search.  [default: --key]"
-    ),
+    flag("--seal", "Store beside each protected vector the clean one, encrypted for whoever has the key (a seal)."),
+    option("--seal-key FILE", "Seal with this key, for those who search.  [default: --key]"),
 )
 """Off unless one of them is given."""
 
@@ -165,9 +168,8 @@ def choose_ledger(ledger: str | None, *, no_ledger: bool) -> str:
     if no_ledger and ledger is not None:
         # The value is not shown: it may be an address with a password in it.
         raise InvalidInputError("give --ledger or --no-ledger, not both")
-    if no_ledger:
-        return "none"
-    return "default" if ledger is None else ledger
+    unnamed = "none" if no_ledger else "default"
+    return unnamed if ledger is None else ledger
 
 
 def open_guard(
@@ -192,6 +194,11 @@ def open_guard(
         key_file = key_file or own_key(veil)
     where = choose_ledger(ledger, no_ledger=no_ledger)
     return Guard(veil, key=key_file, ledger=where, concept=concept_file, signed_by=signed_by, **settings)
+
+
+def guard_sheet(guard: Guard) -> GuaranteeSheet:
+    """Return what is guaranteed of all that a guard lets out."""
+    return guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)
 
 
 def budget_lines(sheet: GuaranteeSheet) -> list[str]:
@@ -222,20 +229,20 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def _repeat_options(args: list[str], names: set[str]) -> Iterator[str]:
-    option, values = "", 0
+    name, first = "", False
     for number, word in enumerate(args):
         if word == "--":
             yield from args[number:]
             return
         if word.partition("=")[0] in names:
             # The first number of `--epsilon=5 10` comes with the name.
-            option, values = word.partition("=")[0], int("=" in word)
-        elif option and (values == 0 or _is_number(word)):
-            values += 1
-            if values > 1:
-                yield option
+            name, first = word.partition("=")[0], "=" not in word
+        elif first:
+            first = False
+        elif name and _is_number(word):
+            yield name
         else:
-            option = ""
+            name = ""
         yield word
 
 

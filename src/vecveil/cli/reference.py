@@ -1,6 +1,6 @@
 """The help of every command as one Markdown page."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
 import click
 
@@ -16,21 +16,18 @@ Made by `python -m vecveil.cli.reference > docs/commands.md`; a test holds the t
 def write_reference() -> str:
     """Return the page."""
     top = click.Context(commands, info_name="vecveil", terminal_width=100, **commands.context_settings)
-    return "\n".join([HEAD, *map(_help, _with_subcommands(top))])
+    return "\n".join([HEAD, *_list_help(top)])
 
 
-def _with_subcommands(context: click.Context) -> list[click.Context]:
-    """Return a command and, where it is a group, those in it, and in those."""
+def _list_help(context: click.Context) -> Iterator[str]:
+    """Yield the help of a command and, where it is a group, of those in it."""
+    yield f"## `{context.command_path}`\n\n```text\n{context.get_help()}\n```\n"
     group = context.command
-    if not isinstance(group, click.Group):
-        return [context]
-    commands = ((name, group.get_command(context, name)) for name in group.list_commands(context))
-    inner = (_with_subcommands(click.Context(one, context, name)) for name, one in commands if one is not None)
-    return [context, *(found for part in inner for found in part)]
-
-
-def _help(context: click.Context) -> str:
-    return f"## `{context.command_path}`\n\n```text\n{context.get_help()}\n```\n"
+    if isinstance(group, click.Group):
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if command is not None:
+                yield from _list_help(click.Context(command, context, name))
 
 
 if __name__ == "__main__":

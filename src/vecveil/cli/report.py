@@ -1,24 +1,22 @@
 """`vecveil report`: write the report of an audit again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
-from vecveil.cli.options import FILE
+from vecveil.audit import EXAMPLES, EXPOSURES, RESULTS, AuditResult, Example, Experiment, Exposure
+from vecveil.cli.console import say
+from vecveil.cli.options import FILE, flag, option
+from vecveil.reports import write_findings, write_report, write_tables
 
 
 @click.command(short_help="Write the report of an audit again.")
 @click.argument("audit_folder", metavar="AUDIT", type=FILE)
-@click.option("--out", type=FILE, metavar="FILE.html", help="Where to.  [default: report.html in the audit's folder]")
-@click.option("--title", default="vecveil audit", show_default=True, help="Title of the page.")
-@click.option("--no-texts", is_flag=True, help="Leave the example texts out, to show the report to others.")
+@option("--out FILE.html", "Where to.  [default: report.html in the audit's folder]")
+@option("--title", "Title of the page.", default="vecveil audit")
+@flag("--no-texts", "Leave the example texts out, to show the report to others.")
 def report(*, audit_folder: Path, out: Path | None, title: str, no_texts: bool) -> None:
     """Write the report of the finished audit in the folder AUDIT; without --out, its tables too."""
-    from vecveil.audit import EXAMPLES, EXPOSURES, RESULTS, AuditResult, Example, Experiment, Exposure
-    from vecveil.reports import write_findings, write_report, write_tables
-
     experiment = Experiment(audit_folder)
     result = experiment.read(RESULTS, AuditResult)
     examples = None if no_texts else experiment.read(EXAMPLES, tuple[Example, ...]) or None
@@ -27,4 +25,4 @@ def report(*, audit_folder: Path, out: Path | None, title: str, no_texts: bool) 
     if out is None:
         write_tables(result, audit_folder)
         write_findings(result, experiment.read(EXPOSURES, tuple[Exposure, ...]), audit_folder)
-    click.echo(f"report written to {path}", err=True)
+    say(f"report written to {path}")

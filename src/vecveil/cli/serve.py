@@ -1,86 +1,62 @@
 """`vecveil serve`: serve OpenAI's embeddings API, protected."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from vecveil.cli.options import FILE, budget_lines, grid_option, guard_options, open_guard
+from vecveil.cli import options
+from vecveil.cli.console import say
+from vecveil.cli.options import AT_LEAST_ONE, FILE, flag, option
 from vecveil.core.errors import needs_extra
-
-if TYPE_CHECKING:
-    from vecveil.veil import Veil
+from vecveil.veil import Veil
 
 
 def _to_bytes(_context: click.Context, _option: click.Parameter, mebibytes: int) -> int:
     return mebibytes * 2**20
 
 
+SIZE: dict[str, Any] = {"type": AT_LEAST_ONE, "callback": _to_bytes}
+"""An option in MiB, and a parameter in bytes."""
+
+
 @click.command(short_help="Serve protected embeddings by OpenAI's API.")
 @click.argument("veil_folder", metavar="VEIL", type=FILE)
-@guard_options
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
+@options.guard_options
+@option("--host", "Address to listen on.", default="127.0.0.1")
+@option("--port", "Port; 0 takes a free one.", default=8000, type=click.IntRange(0, 65535))
+@option("--clients FILE", "Who may ask (see vecveil client).", into="clients_file")
+@option("--upstream URL", "An OpenAI-compatible server to get vectors from, up to and with /v1.")
+@option("--upstream-model NAME", "The model's name there.  [default: the veil's]")
+@option("--upstream-key-env", "Variable with the key for it.", default="OPENAI_API_KEY")
+@option("--timeout", "Seconds to wait for it.", default=60.0)
+@option(
+    "--key FILE",
+    "Derive noise from this key.  [default: one of the gateway's own, made at the first start]",
+    into="key_file",
 )
-@click.option("--clients", "clients_file", type=FILE, metavar="FILE", help="Who may ask (see vecveil client).")
-@click.option("--upstream", metavar="URL", help="An OpenAI-compatible server to get vectors from, up to and with /v1.")
-@click.option("--upstream-model", metavar="NAME", help="The model's name there.  [default: the veil's]")
-@click.option("--upstream-key-env", default="OPENAI_API_KEY", show_default=True, help="Variable with the key for it.")
-@click.option("--timeout", default=60.0, show_default=True, help="Seconds to wait for it.")
-@click.option(
-    "--key",
-    "key_file",
-    type=FILE,
-    metavar="FILE",
-    help="Derive noise from this key.  [default: one of the gateway's own, made at the first start]",
-)
-@click.option("--seal-key", type=FILE, metavar="FILE", help="Seal and rerank with this key.  [default: that of noise]")
-@click.option("--fresh-noise", is_flag=True, help="New noise at every request: repeating one then costs privacy.")
-@grid_option
-@click.option(
-    "--max-body",
-    "body_bytes",
-    default=32,
-    show_default=True,
-    type=click.IntRange(min=1),
-    callback=_to_bytes,
-    help="Longest request, in MiB.",
-)
-@click.option(
+@option("--seal-key FILE", "Seal and rerank with this key.  [default: that of noise]")
+@flag("--fresh-noise", "New noise at every request: repeating one then costs privacy.")
+@options.grid_option
+@option("--max-body", "Longest request, in MiB.", into="body_bytes", default=32, **SIZE)
+@option(
     "--max-held",
-    "held_bytes",
-    callback=_to_bytes,
+    "Requests that are worked on at the same time, in MiB; a client may take half.",
+    into="held_bytes",
     default=256,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Requests that are worked on at the same time, in MiB; a client may take half.",
+    **SIZE,
 )
-@click.option(
-    "--max-text",
-    "text_characters",
-    default=100_000,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Longest text, in characters.",
-)
-@click.option(
-    "--texts-per-minute",
+@option("--max-text", "Longest text, in characters.", into="text_characters", default=100_000, type=AT_LEAST_ONE)
+@option(
+    "--texts-per-minute N",
+    "Texts that a client may send, where it has no limit of its own; a long one counts once for each 4,000 characters.",
     default=10_000.0,
-    show_default=True,
-    metavar="N",
-    help="Texts that a client may send, where it has no limit of its own; a long one counts once for each 4,000 "
-    "characters.",
 )
-@click.option("--metrics-clients", is_flag=True, help="Name clients in /metrics, and ask for a bearer key there.")
-@click.option(
-    "--tokens", "encoding", default="cl100k_base", show_default=True, help="What arrays of tokens are encoded by."
-)
+@flag("--metrics-clients", "Name clients in /metrics, and ask for a bearer key there.")
+@option("--tokens", "What arrays of tokens are encoded by.", into="encoding", default="cl100k_base")
 def serve(
-    *, veil_folder: Path, host: str, port: int, clients_file: Path | None, key_file: Path | None, **options: Any
+    *, veil_folder: Path, host: str, port: int, clients_file: Path | None, key_file: Path | None, **settings: Any
 ) -> None:
     """Serve vectors protected with VEIL by OpenAI's embeddings API: /v1/embeddings, /v1/models, /health, /metrics.
 
@@ -98,15 +74,14 @@ def serve(
         from vecveil.service.gateway import Gateway, Settings
         from vecveil.service.server import require_guarded
         from vecveil.service.server import serve as run
-    served = {entry.name: options.pop(entry.name) for entry in fields(Settings)}
+    served = {entry.name: settings.pop(entry.name) for entry in fields(Settings)}
     clients = Clients.everybody() if clients_file is None else read_clients(clients_file)
     require_guarded(clients, host)
-    guard = open_guard(veil_folder, key_file, own_key=_own_key, **options)
+    guard = options.open_guard(veil_folder, key_file, own_key=_own_key, **settings)
     gateway = Gateway.for_clients(clients, guard, Settings(**served))
-    for line in budget_lines(guard.opened_veil.guarantee(epsilon=guard.release.mechanism.epsilon, grid=guard.grid)):
-        click.echo(line, err=True)
+    say(*options.budget_lines(options.guard_sheet(guard)))
     if clients.open:
-        click.echo("Warning: no bearer keys are set: every program on this machine may ask", err=True)
+        say("Warning: no bearer keys are set: every program on this machine may ask")
     run(gateway, host=host, port=port)
 
 
@@ -120,5 +95,5 @@ def _own_key(veil: Veil) -> Path:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_key(Key.new(), path)
-        click.echo(f"a key for this veil was made: {path}; keep a copy of it in a safe place", err=True)
+        say(f"a key for this veil was made: {path}; keep a copy of it in a safe place")
     return path

@@ -1,40 +1,38 @@
 """`vecveil show`: show what is in a veil."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 
-from vecveil.cli.console import output
-from vecveil.cli.options import FILE
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from vecveil.veil import Veil
+from vecveil.cli.console import output, say
+from vecveil.cli.options import FILE, flag
+from vecveil.substitutions.plain import Keep
+from vecveil.veil import Veil
+from vecveil.veil.sheet import describe_learning, promise_words
 
 
 @click.command(short_help="Show what is in a veil.")
 @click.argument("veil_folder", metavar="VEIL", type=FILE)
-@click.option("--verbose", is_flag=True, help="Show all of it: settings, revisions, lengths, versions.")
+@flag("--verbose", "Show all of it: settings, revisions, lengths, versions.")
 def show(*, veil_folder: Path, verbose: bool) -> None:
     """Show what is in VEIL: concept, embedder, what becomes of words, directions and noise; and what it comes to."""
-    from vecveil.veil import Veil
-
     show_veil(Veil.load(veil_folder), verbose=verbose)
     if not verbose:
-        click.echo(f"next: vecveil protect {veil_folder} TEXTS OUTPUT.parquet; more of this: --verbose", err=True)
+        say(f"next: vecveil protect {veil_folder} TEXTS OUTPUT.parquet; more of this: --verbose")
 
 
 def show_veil(veil: Veil, *, verbose: bool = False) -> None:
     """Print a veil's digest, in one piece to be copied, its content, and the sentence on what it comes to."""
-    from vecveil.veil.sheet import promise_words
+    from rich.table import Column, Table
 
     click.echo(f"veil {veil.digest()}")
-    output().print(_table(_facts(veil) if verbose else _summarize(veil)))
+    names, values = Column(style="bold", no_wrap=True), Column(overflow="fold")
+    table = Table(names, values, box=None, show_header=False, pad_edge=False)
+    for fact in (_facts(veil) if verbose else _summarize(veil)).items():
+        table.add_row(*fact)
+    output().print(table)
     promise = promise_words(veil.substitution)
     if veil.provenance.measured:
         output().print(f"\n{veil.provenance.measured}", soft_wrap=True)
@@ -42,21 +40,8 @@ def show_veil(veil: Veil, *, verbose: bool = False) -> None:
         output().print(f"\nPromised: {promise.sentence}.", soft_wrap=True)
 
 
-def _table(facts: dict[str, str]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in facts.items():
-        table.add_row(name, value)
-    return table
-
-
 def _summarize(veil: Veil) -> dict[str, str]:
     """Return what most people want to know of a veil."""
-    from vecveil.substitutions.plain import Keep
-
     origin, model = veil.provenance, veil.fingerprint
     directions = f"{veil.shape.released} of {veil.shape.dimensions} released, chosen by {origin.learner['name']}"
     law = veil.substitution
@@ -64,7 +49,7 @@ def _summarize(veil: Veil) -> dict[str, str]:
     found = f" ({origin.embedder})" if origin.embedder and ":" in origin.embedder else ""
     words = f"{law.name}, ε = {law.word_epsilon:g} for each different value"
     return {
-        "concept": _concept(origin.concept) + ("" if veil.concept else " (not kept: name it at every use)"),
+        "concept": _concept(veil),
         "embedder": f"{model.model}, {model.dimensions} dimensions{found}",
         "private words": "kept: shape and noise alone protect them" if isinstance(law, Keep) else words,
         "directions": directions,
@@ -81,8 +66,6 @@ def _noise(veil: Veil) -> str:
 
 
 def _facts(veil: Veil) -> dict[str, str]:
-    from vecveil.veil.sheet import describe_learning, promise_words
-
     released = veil.shape.variances[np.isfinite(veil.shape.variances)]
     origin, model = veil.provenance, veil.fingerprint
     kind = "rotated" if veil.shape.rotated else "diagonal"
@@ -91,7 +74,7 @@ def _facts(veil: Veil) -> dict[str, str]:
         "embedder": f"{model.model}, {model.dimensions} dimensions, {'' if model.normalized else 'not '}normalized",
         "found as": origin.embedder or "an object in memory",
         "revision": model.revision[:23],
-        "concept": _concept(origin.concept) + ("" if veil.concept else " (not kept: name it at every use)"),
+        "concept": _concept(veil),
         "contrast": f"{origin.contrast}, {origin.pairs:,} pairs of {'public' if origin.public else 'private'} texts",
         "tells of them": describe_learning(origin, veil.substitution),
         "shape": f"{origin.learner['name']}, {kind}, {veil.shape.released} of {veil.shape.dimensions} axes released",
@@ -115,11 +98,12 @@ def _budget(veil: Veil) -> str:
     return f"epsilon {veil.epsilon:.6g} per unit of {metric} (what that promises: vecveil guarantee)"
 
 
-def _concept(summary: Any) -> str:
+def _concept(veil: Veil) -> str:
     """Return the kinds and sizes of a concept's parts."""
+    summary: Any = veil.provenance.concept
     parts = summary.get("parts") or [summary or {"kind": "none"}]
     described = (f"{part['kind']} ({_list_values({k: v for k, v in part.items() if k != 'kind'})})" for part in parts)
-    return " + ".join(described)
+    return " + ".join(described) + ("" if veil.concept else " (not kept: name it at every use)")
 
 
 def _list_values(values: Any) -> str:

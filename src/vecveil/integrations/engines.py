@@ -1,7 +1,5 @@
 """Protection of tables in many parts, on Ray or Spark."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +8,12 @@ from typing import Any
 
 from vecveil.core.atomic import atomic_folder
 from vecveil.core.errors import InvalidInputError
+from vecveil.files.output import FOLDER_LABEL
 from vecveil.ledger import POSTGRES
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
 from vecveil.veil.columns import ColumnPlan, find_private_columns
 from vecveil.veil.ledger_run import choose_ledger
-
-LABEL = "_vecveil.json"
-"""File beside the parts that says how they were made; readers of Parquet pass over names that start like this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +53,7 @@ class Columns:
             sample=sample,
         )
         plan = plan.read_annotations(guard.release.words, schema, self.annotations_column)
-        plan = plan.leave_out(find_private_columns(sample, plan.searched, guard.finder))
+        plan = plan.leave_out(find_private_columns(sample, plan.searched, guard.finder), guard.finder)
         output = plan.output_schema(schema, guard.dimensions, guard.grid)
         return BatchProtection(guard=guard, plan=plan, schema=output, skip_empty=self.skip_empty)
 
@@ -97,5 +93,5 @@ def write_parts(output: Path, write: Callable[[Path], None], protection: BatchPr
         label = {**release.label(), **({} if release.ledger is None else release.ledger.notes())}
         if protection.plan.seals:
             label["seals"] = protection.guard.sealer.label()
-        (draft / LABEL).write_text(json.dumps(label, indent=2), encoding="utf-8")
+        (draft / FOLDER_LABEL).write_text(json.dumps(label, indent=2), encoding="utf-8")
     return rows

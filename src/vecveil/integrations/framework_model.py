@@ -1,7 +1,5 @@
 """The veil's model as a framework calls it, or awaits it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Haystack: embedders of protected vectors, and a ranker of what they find."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """LangChain: protected embeddings for vector stores, and reranking of what they find."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

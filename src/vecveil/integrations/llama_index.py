@@ -1,7 +1,5 @@
 """LlamaIndex: protected embeddings, a transform for embedded nodes, and reranking."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """MTEB: a protected encoder, to be evaluated like any model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ray Data: protection of a data set on a cluster."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from typing import Any

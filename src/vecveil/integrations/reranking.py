@@ -1,7 +1,5 @@
 """Candidates of frameworks, reranked on the owner's side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -16,7 +16,7 @@ import numpy as np
 from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.veil import Guard
 
-with needs_extra("sentence-transformers", "models"):
+with needs_extra("sentence-transformers", "local"):
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Module

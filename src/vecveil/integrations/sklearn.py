@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.veil import Guard
 
-with needs_extra("scikit-learn", "audit"):
+with needs_extra("scikit-learn", "scikit-learn"):
     from sklearn.base import BaseEstimator, TransformerMixin
 
 

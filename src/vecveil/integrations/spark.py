@@ -1,7 +1,5 @@
 """Spark: protection of a data frame on all machines of a cluster."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Bundled corpus: synthetic clinical sentences, and a concept private in them."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

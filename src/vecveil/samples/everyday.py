@@ -3,8 +3,6 @@
 No real person is meant: first names and surnames are combined at random.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 WOMEN: Final = (

@@ -1,7 +1,5 @@
 """Facts of one imagined case: the words that fill a frame's slots."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Frames of sentences: texts with slots for the facts of a case."""
 
-from __future__ import annotations
-
 from typing import Final
 
 DISCLOSING: Final = (

@@ -1,7 +1,5 @@
 """Medical vocabulary of the sample corpus, by specialty."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Judged queries on the sample corpus, in other words than its sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Sample sentences: frames filled with facts, and the spans of those."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Contract that every concept keeps."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

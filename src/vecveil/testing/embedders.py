@@ -1,7 +1,5 @@
 """Contract that every embedder keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The contract of mechanisms."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from vecveil.core.errors import InvalidInputError

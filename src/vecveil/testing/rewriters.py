@@ -1,7 +1,5 @@
 """Contract that every rewriter keeps."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from vecveil.concepts.concept import Concept

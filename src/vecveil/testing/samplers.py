@@ -1,7 +1,5 @@
 """Samplers against their densities, by p-values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeAlias
 

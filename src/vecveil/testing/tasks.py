@@ -1,7 +1,5 @@
 """The contract of utility tasks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

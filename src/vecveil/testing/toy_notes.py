@@ -1,7 +1,5 @@
 """Short notes with private words, and vectors easy to read."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

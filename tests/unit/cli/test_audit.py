@@ -49,6 +49,7 @@ def test_the_same_command_goes_on_and_tells_the_verdict(run: CommandLine, audite
     assert outcome.code == 0, outcome.err
     assert listing(audited / "out" / "cells") == before
     assert "private words read back: " in outcome.out
+    assert outcome.out.splitlines()[-1].startswith("Verdict: fail. The strongest attack reads")
     assert "The strongest attack reads" in " ".join(outcome.out.split())
     assert "next: open out/report.html, or protect your texts:  vecveil protect a.veil notes.txt" in outcome.err
     assert not any(word in outcome.out + outcome.err for word in PRIVATE)
@@ -94,8 +95,8 @@ def _caught_plans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         plans.append(plan)
         raise KeyboardInterrupt
 
-    # By its module: `vecveil.audit` is also the name of the call.
-    monkeypatch.setattr(import_module("vecveil.audit"), "prepare_audit", caught)
+    # By its module: the command has its name.
+    monkeypatch.setattr(import_module("vecveil.cli.audit"), "prepare_audit", caught)
     return plans
 
 
@@ -203,6 +204,22 @@ def test_ctrl_c_says_where_what_was_computed_is(
     assert len(list((toy_place / "out" / "cells").iterdir())) == 3
     check_refusal(run("report", "out"), "out has no results.json: the run in it is not finished")
     assert run(*AUDIT, *BUDGET, "--concept", "concept.toml").code == 0
+
+
+def test_the_texts_of_the_most_exposed_records_are_shown_where_that_is_asked_for(
+    run: CommandLine, audited: Path
+) -> None:
+    before = listing(audited / "out" / "cells")
+    worst = Experiment(audited / "out").read(RESULTS, AuditResult).exposures[0].record
+    text = (audited / "notes.txt").read_text().splitlines()[int(worst)]
+    assert run("report", "out", "--no-texts").code == 0
+    assert text not in (audited / "out" / "report.html").read_text()
+    assert run(*AUDIT, *BUDGET, "--examples", "3", "--show-exposed").code == 0
+    page = (audited / "out" / "report.html").read_text()
+    assert f'class="words">{text}</td>' in page
+    assert "holds private texts" in page
+    assert text not in (audited / "out" / "tables.md").read_text()
+    assert listing(audited / "out" / "cells") == before
 
 
 def test_no_examples_no_texts(run: CommandLine, toy_place: Path) -> None:

@@ -5,15 +5,16 @@ import io
 import pytest
 from rich.console import Console
 
-from vecveil.cli.console import mark_spans, notices, output, progress_bar
+from vecveil.cli.console import mark_spans, notices, output, progress_bar, say
 from vecveil.concepts import Span
 
 
 def test_results_and_notices_go_apart(capsys: pytest.CaptureFixture[str]) -> None:
     output().print("a result")
     notices().print("a notice")
+    say("one line", "another")
     said = capsys.readouterr()
-    assert (said.out, said.err) == ("a result\n", "a notice\n")
+    assert (said.out, said.err) == ("a result\n", "a notice\none line\nanother\n")
 
 
 def test_a_bar_passes_everything_on_and_draws_nothing_where_no_one_watches(capsys: pytest.CaptureFixture[str]) -> None:

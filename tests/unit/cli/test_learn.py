@@ -154,6 +154,18 @@ EMBEDDER = ("--embedder", "precomputed:known.parquet@words")
 WITH_TARGET = ("learn", "concept.toml", "notes.txt", "--out", "b.veil", *EMBEDDER, "--no-ledger")
 
 
+def test_the_next_command_works_where_the_veil_keeps_no_budget(
+    run: CommandLine, corpus: Path, model_folder: Path
+) -> None:
+    options = ("--embedder", model_folder, "--preset", "sparse", "--set", "epochs=2", "--no-ledger")
+    outcome = run("learn", "concept.toml", "notes.txt", "--out", "a.veil", *options)
+    assert outcome.code == 0, outcome.err
+    command = outcome.err.partition("next:  vecveil ")[2].replace("TEXTS", "notes.txt").split()
+    again = run(*command, "--embedder", model_folder, "--no-ledger")
+    assert again.code == 0, again.err
+    assert Path("OUTPUT.parquet").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

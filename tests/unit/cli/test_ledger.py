@@ -14,6 +14,7 @@ import pytest
 
 from support.command_line import CommandLine, check_refusal, listing
 from support.ledgers import fresh, made_charge, names, shape_charge, tamper
+from vecveil.files.output import FOLDER_LABEL
 from vecveil.ledger import Charge, open_ledger
 
 RUN = "0123456789abcdef" * 2
@@ -162,7 +163,7 @@ def test_an_output_with_as_many_rows_as_are_recorded_passes(run: CommandLine, pl
         ({"rows": 4}, f"has 4 rows, but 3 are on record for its run {RUN}"),
         ({"rows": 2}, "has 2 rows, but 3 are on record"),
         ({"run": "f" * 32}, "which is not in this ledger"),
-        ({"ledger": "none"}, "was made without a ledger: none of its 3 rows is on record"),
+        ({"ledger": "none"}, "was made without a ledger: none of its rows is on record"),
         ({"veil": "c3" * 32}, "another veil"),
         ({"ledger_head": "0" * 64}, "a head that this ledger does not know"),
         ({"ledger_head": "none"}, "a head that this ledger does not know"),
@@ -177,6 +178,28 @@ def test_an_output_that_disagrees_is_told(
     (line,) = outcome.out.splitlines()
     assert line.startswith(f"problem: {name} ")
     assert said in line
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ({}, "no problem found"),
+        ({"veil": "c3" * 32}, "was made with a veil of which nothing is on record"),
+        ({"ledger_head": "0" * 64}, "a head that this ledger does not know"),
+        (None, "does not say of itself that vecveil made it"),
+    ],
+)
+def test_a_folder_that_an_engine_wrote_is_checked_by_its_label(
+    run: CommandLine, place: str, label: dict[str, str] | None, said: str
+) -> None:
+    Path("parts").mkdir()
+    if label is not None:
+        with open_ledger(place) as ledger:
+            known = {"veil": "a1" * 32, "run": "e" * 32, "ledger": ledger.id, "ledger_head": ledger.head}
+        Path("parts", FOLDER_LABEL).write_text(json.dumps(known | label), encoding="utf-8")
+    outcome = run("ledger", "check", "--ledger", place, "--output", "parts")
+    assert outcome.code == int(label != {})
+    assert said in outcome.out
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.npy"])

@@ -1,5 +1,4 @@
-from __future__ import annotations
-
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,17 +7,24 @@ from click.testing import CliRunner
 
 from support.veils import made_veil
 from vecveil.cli.options import (
+    AT_LEAST_ONE,
     NumbersCommand,
     NumbersOption,
+    Stopped,
     budget_lines,
     budget_options,
     budgets_options,
     choose_ledger,
+    flag,
+    guard_sheet,
     list_names,
+    option,
     parse_setting,
+    stop_with,
 )
 from vecveil.core.errors import InvalidInputError
 from vecveil.mechanisms import MECHANISMS
+from vecveil.veil import Guard
 
 
 @click.command(cls=NumbersCommand)
@@ -72,6 +78,39 @@ def test_what_is_no_number_is_refused(arguments: str, named: str) -> None:
     result = CliRunner().invoke(echo, arguments.split())
     assert result.exit_code == 2
     assert named in result.output
+
+
+@click.command()
+@option("--out DIR", "Where to.", into="folder")
+@option("--picture FILE.svg", "A picture.")
+@option("--label LABEL", "A label.", multiple=True)
+@option("--rows", "How many.", default=5, type=AT_LEAST_ONE)
+@option("--kind", "Which.", default="")
+@flag("--all", "All of them.", into="everything")
+def options_as_shown(**given: object) -> None:
+    click.echo(repr(dict(sorted(given.items()))))
+
+
+def test_an_option_is_what_its_help_shows() -> None:
+    shown = " ".join(CliRunner().invoke(options_as_shown, ["--help"]).output.split())
+    for part in ("--out DIR Where to. --picture FILE.svg", "--label LABEL A label. --rows", "--all All of them."):
+        assert part in shown
+    assert "How many. [default: 5; x>=1]" in shown
+    assert shown.count("[default") == 1
+
+
+def test_an_option_for_a_file_or_folder_is_a_path_and_has_a_name_of_its_own_where_one_is_given() -> None:
+    given = CliRunner().invoke(options_as_shown, ["--out", "a", "--picture", "b", "--label", "c", "--all"]).output
+    paths = f"'folder': {Path('a')!r}, 'kind': '', 'label': ('c',), 'picture': {Path('b')!r}, 'rows': 5"
+    assert given == f"{{'everything': True, {paths}}}\n"
+    assert "'folder': None" in CliRunner().invoke(options_as_shown, []).output
+
+
+def test_ctrl_c_ends_in_what_is_kept() -> None:
+    with pytest.raises(Stopped, match=r"^all is kept$"), stop_with("all is kept"):
+        raise KeyboardInterrupt
+    with pytest.raises(InvalidInputError), stop_with("all is kept"):
+        raise InvalidInputError("wrong")
 
 
 @click.command()
@@ -134,6 +173,11 @@ def test_the_readings_of_a_budget_come_with_its_warnings_and_the_way_to_the_rest
     assert lines[0] == str(sheet.readings)
     assert lines[1:-1] == [f"Warning: {warning}." for warning in sheet.warnings]
     assert lines[-1].endswith("vecveil guarantee")
+
+
+def test_what_a_guard_lets_out_is_guaranteed_at_its_own_budget() -> None:
+    sheet = guard_sheet(Guard(made_veil(), noise_ratio=0.5, grid="int8"))
+    assert str(sheet) == str(made_veil().guarantee(noise_ratio=0.5, grid="int8"))
 
 
 def test_a_help_names_what_is_registered() -> None:

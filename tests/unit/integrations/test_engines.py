@@ -18,8 +18,9 @@ from support.veils import unit_vectors
 from vecveil.concepts import terms
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.core.key import Key
+from vecveil.files.output import FOLDER_LABEL
 from vecveil.files.vectors import to_vector_column
-from vecveil.integrations.engines import LABEL, Columns, require_shared_ledger, write_parts
+from vecveil.integrations.engines import Columns, require_shared_ledger, write_parts
 from vecveil.veil import Guard
 from vecveil.veil.batches import BatchProtection
 from vecveil.veil.columns import ColumnPlan
@@ -75,7 +76,7 @@ def test_parts_appear_when_they_are_whole_and_say_how_they_were_made(
         write_parts(out, stopped, _protection(guard), overwrite=False)
     assert not out.exists()
     assert write_parts(out, write, _protection(guard), overwrite=False) == ROWS
-    label = json.loads((out / LABEL).read_text())
+    label = json.loads((out / FOLDER_LABEL).read_text())
     assert label == {**guard.vector_release.label(), "ledger_head": label["ledger_head"]}
     assert [path.name for path in tmp_path.glob("out*")] == ["out"]
     # Readers of Parquet pass over the label.
@@ -94,7 +95,7 @@ def test_parts_are_replaced_only_where_asked(guard: Guard, sample: pa.Table, tmp
         write_parts(out, write, _protection(guard), overwrite=False)
     assert [path.name for path in out.iterdir()] == ["old.parquet"]
     assert write_parts(out, write, _protection(guard), overwrite=True) == 7
-    assert sorted(path.name for path in out.iterdir()) == [LABEL, "new.parquet"]
+    assert sorted(path.name for path in out.iterdir()) == [FOLDER_LABEL, "new.parquet"]
 
 
 def test_what_is_replaced_stays_until_the_new_parts_are_in_its_place(
@@ -125,7 +126,7 @@ def test_the_label_says_whether_private_words_were_replaced(guard: Guard, sample
         write_parts(
             tmp_path / "out", lambda folder: _write(folder, sample), _protection(removing, texts=texts), overwrite=True
         )
-        said.append(json.loads((tmp_path / "out" / LABEL).read_text())["words"])
+        said.append(json.loads((tmp_path / "out" / FOLDER_LABEL).read_text())["words"])
     assert said[0].startswith("remove, epsilon 0")
     assert said[1] == "not covered: the vectors came without their texts"
 
@@ -150,6 +151,6 @@ def test_parts_say_that_seals_are_there(guard: Guard, sample: pa.Table, tmp_path
     write_parts(
         tmp_path / "out", lambda folder: _write(folder, sealed), _protection(guard, seals=True), overwrite=False
     )
-    assert json.loads((tmp_path / "out" / LABEL).read_text())["seals"] == guard.sealer.label()
+    assert json.loads((tmp_path / "out" / FOLDER_LABEL).read_text())["seals"] == guard.sealer.label()
     with pytest.raises(InvalidInputError, match="id-column"):
         Columns(seal=True).make_protection(guard, sample.schema, sample)

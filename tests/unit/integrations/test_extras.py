@@ -10,9 +10,9 @@ PACKAGES = {
     "llama_index": ("llama_index", "llama-index"),
     "haystack": ("haystack", "haystack"),
     "chroma": ("chromadb", "chroma"),
-    "sklearn": ("sklearn", "audit"),
+    "sklearn": ("sklearn", "scikit-learn"),
     "mteb": ("mteb", "mteb"),
-    "sentence_transformers": ("sentence_transformers", "models"),
+    "sentence_transformers": ("sentence_transformers", "local"),
 }
 
 

@@ -6,8 +6,6 @@ releases in a set and the observed share differ by chance only, if the density i
 bounded numbers, so the chance has an exact bound (Maurer and Pontil's empirical Bernstein bound).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Findings of a self-test as p-values, and its result with the verdict."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

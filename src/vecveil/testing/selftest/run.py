@@ -1,7 +1,5 @@
 """The self-test: every check of every subject, then the canaries."""
 
-from __future__ import annotations
-
 import itertools
 import platform
 import secrets

@@ -1,7 +1,5 @@
 """Findings about random numbers: their cipher, their keys, their releases."""
 
-from __future__ import annotations
-
 import multiprocessing
 import warnings
 from collections.abc import Callable, Iterator, Sequence

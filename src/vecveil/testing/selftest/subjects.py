@@ -1,7 +1,5 @@
 """Subjects of the self-test: mechanisms with shapes and budgets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Broken sources of random numbers, and the list of all canaries."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Broken samplers, each in the place of a mechanism's own."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import TypeVar
