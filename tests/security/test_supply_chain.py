@@ -62,21 +62,45 @@ def _replace(path: Path, content: str) -> None:
     path.write_text(content)
 
 
-@pytest.mark.parametrize("name", ["lock.txt", "mpnet.txt"])
-def test_every_locked_requirement_is_one_version_with_hashes(name: str) -> None:
+LOCKS = ("demo.txt", "dev.txt", "docs.txt", "mpnet.txt")
+
+
+def _read_lock(name: str) -> list[str]:
     text = (REQUIREMENTS / name).read_text().replace("\\\n", "")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_requirement_is_one_version_with_hashes(name: str) -> None:
+    lines = _read_lock(name)
     assert lines
     assert [line for line in lines if not re.fullmatch(r"[\w.-]+==\S+ ( *--hash=sha256:[0-9a-f]{64})+", line)] == []
 
 
 def test_installing_asks_for_the_hashes() -> None:
-    steps = re.findall(
-        r"^\t\$\(PIP\).*--requirement (\S+)$", (REQUIREMENTS.parent / "Makefile").read_text(), flags=re.M
-    )
-    hashed = re.findall(r"--require-hashes --requirement (\S+)", (REQUIREMENTS.parent / "Makefile").read_text())
-    assert {*steps} - {*hashed} == {"requirements/torch.txt"}
-    assert (REQUIREMENTS / "torch.txt").read_text().splitlines()[1:] == ["torch==2.13.0"]
+    """Torch alone has none, and brings nothing along that has none either."""
+    makefile = (REQUIREMENTS.parent / "Makefile").read_text().partition("\nlock:")[0].replace("\\\n", "")
+    steps = re.findall(r"^\t\S*pip\b.*|^\t\$\(PIP\).*|^\t\S+ -m pip .*", makefile, flags=re.MULTILINE)
+    named = [step for step in steps if "--requirement" in step]
+    assert {name for step in named for name in re.findall(r"requirements/(\S+)", step)} == {*LOCKS, "torch.txt"}
+    assert [step for step in named if "--no-deps" not in step] == []
+    assert [step for step in named if "--require-hashes" not in step and "torch.txt" not in step] == []
+    torch = (REQUIREMENTS / "torch.txt").read_text().splitlines()
+    assert [line for line in torch if not line.startswith("#")] == ["torch==2.13.0"]
+
+
+def test_what_builds_a_package_is_locked_too() -> None:
+    locked = {line.partition("==")[0].lower() for line in _read_lock("demo.txt")}
+    assert {"hatchling", "editables", "setuptools"} <= locked
+    makefile = (REQUIREMENTS.parent / "Makefile").read_text()
+    # Otherwise pip would fetch what builds a package, in whichever version is the newest.
+    assert "--no-build-isolation --require-hashes --requirement requirements/dev.txt" in makefile
+
+
+def test_the_demo_installs_a_part_of_what_the_tests_install() -> None:
+    demo, whole = _read_lock("demo.txt"), _read_lock("dev.txt")
+    assert {*demo} < {*whole}
+    assert 3 * len(demo) < len(whole)
 
 
 def test_the_bill_of_materials_is_that_of_the_lock() -> None:

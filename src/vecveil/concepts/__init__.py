@@ -1,7 +1,5 @@
 """Private concepts, their spans in texts, and texts without them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
@@ -108,6 +106,9 @@ def patterns(
 def entities(*labels: str, model: str | None = None, backend: EntityBackend = "spacy") -> Concept:
     """Return the concept of these entity labels.
 
+    >>> entities("PERSON").remove("The nurse called Maria Lopez on Monday.")
+    'The nurse called on Monday.'
+
     Args:
         *labels: The model's labels that are private, such as PERSON and GPE.
         model: A spaCy pipeline (en_core_web_sm where None), or a token classifier of Hugging Face.
@@ -122,6 +123,9 @@ def entities(*labels: str, model: str | None = None, backend: EntityBackend = "s
 
 def presidio(*entities: str, score: float = 0.5, language: str = "en", model: str = "en_core_web_sm") -> Concept:
     """Return the concept of these Presidio entities, such as PERSON and EMAIL_ADDRESS.
+
+    >>> presidio("EMAIL_ADDRESS").remove("Write to ana@example.com today.")
+    'Write to today.'
 
     Args:
         *entities: Presidio's names of what is private.
@@ -144,6 +148,10 @@ def annotated(*labels: str) -> Concept:
 
 def anything(*, at_least: int = 3, share: float = 0.5) -> Concept:
     """Return the concept of every content word of English texts, for when nothing in particular is to be named.
+
+    >>> text = "She has had gout since childhood."
+    >>> [text[span.start : span.end] for span in anything().find(text)]
+    ['gout', 'childhood']
 
     Args:
         at_least: Letters from which a word counts; one with a digit in it counts at any length.

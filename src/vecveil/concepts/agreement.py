@@ -1,7 +1,5 @@
 """Precision and recall of what a concept finds, against annotated spans."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Annotations that a data set already has, as a concept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

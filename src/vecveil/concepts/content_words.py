@@ -1,7 +1,5 @@
 """Content words as a concept, where anything may be private."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping, Sequence

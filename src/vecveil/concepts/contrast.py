@@ -1,7 +1,5 @@
 """Contrast sets: texts with the concept, and the same texts without it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

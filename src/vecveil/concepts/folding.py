@@ -1,7 +1,5 @@
 """Texts folded for comparison, with offsets into the original."""
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache

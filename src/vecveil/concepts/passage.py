@@ -1,7 +1,5 @@
 """Texts as concepts see them: passages, and spans of characters in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias

@@ -1,7 +1,6 @@
 """Regular expressions as a concept."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +13,9 @@ from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
 from vecveil.concepts.settings import check_names
 from vecveil.core.checks import positive
 from vecveil.core.errors import ConceptTimeoutError, InvalidInputError
+
+MOST_TIMES, MOST_SHOWN = 10_000, 80
+"""How often a pattern may repeat something, and how many of its characters an error shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,15 +71,26 @@ class Patterns(Concept):
                         yield Span(match.start(), match.end(), label)
             except TimeoutError:
                 raise ConceptTimeoutError(
-                    f"pattern {compiled.pattern!r} of label {label!r} took longer than {self.timeout:g} s on one text; "
-                    "simplify it or raise its timeout"
+                    f"pattern {_shorten(compiled.pattern)} of label {label!r} took longer than {self.timeout:g} s on "
+                    "one text; simplify it or raise its timeout"
                 ) from None
 
 
 def _compile(label: str, pattern: str) -> regex.Pattern[str]:
     if not isinstance(pattern, str):
         raise InvalidInputError(f"a pattern of label {label!r} must be a string, got {type(pattern).__name__}")
+    if any(int(times) > MOST_TIMES for times in re.findall(r"(?<=[{,])\d+(?=[,}])", pattern)):
+        # The library would make room for as many first.
+        raise InvalidInputError(
+            f"pattern {_shorten(pattern)} of label {label!r} repeats something more than {MOST_TIMES:,} times"
+        )
     try:
         return regex.compile(pattern)
-    except (regex.error, OverflowError, RecursionError) as error:
-        raise InvalidInputError(f"pattern {pattern!r} of label {label!r} is not valid: {error}") from None
+    except (regex.error, OverflowError, RecursionError, MemoryError) as error:
+        reason = _shorten(str(error) or "it takes too much memory", quote=False)
+        raise InvalidInputError(f"pattern {_shorten(pattern)} of label {label!r} is not valid: {reason}") from None
+
+
+def _shorten(text: str, *, quote: bool = True) -> str:
+    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return repr(shown) if quote else shown

@@ -1,7 +1,5 @@
 """Phrases found in texts, whichever way their words are written."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Presidio recognizers, as a concept."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from vecveil.concepts.concept import Concept
-from vecveil.concepts.entities import load_pipeline
+from vecveil.concepts.entities import load_pipeline, name_download
 from vecveil.concepts.folding import without_lone_surrogates
 from vecveil.concepts.passage import Passage, Span, Spans, merge_overlaps
 from vecveil.concepts.settings import check_names, to_settings
@@ -77,7 +75,7 @@ def _list_entities(analyzer: Any, language: str) -> set[str]:
 
 @cache
 def _load_analyzer(model: str, language: str) -> Any:
-    with needs_extra("presidio-analyzer", "presidio"):
+    with needs_extra("presidio-analyzer", "presidio", then=name_download(model)):
         from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
         from presidio_analyzer.nlp_engine import SpacyNlpEngine
         from presidio_analyzer.predefined_recognizers import EmailRecognizer

@@ -1,7 +1,5 @@
 """Spans of a text replaced or removed, with the gaps closed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from vecveil.concepts.passage import Span, Spans, merge_overlaps

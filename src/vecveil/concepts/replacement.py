@@ -1,7 +1,5 @@
 """Other words in the place of private ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Defenses that rewrite texts before they are embedded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol

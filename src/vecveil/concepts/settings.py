@@ -1,7 +1,5 @@
 """Fields of a concept as a TOML table, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from typing import Any, get_type_hints

@@ -1,7 +1,5 @@
 """Spellings of words: plurals, other inflections, and near misspellings."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, combinations
 

@@ -1,7 +1,5 @@
 """Words and phrases as a concept."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Entities of a Hugging Face token classifier, as a concept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -69,7 +67,7 @@ class TokenClassification(Concept):
 
 @cache
 def _load_classifier(model: str, revision: str | None) -> Any:
-    with needs_extra("transformers", "models"):
+    with needs_extra("transformers", "local"):
         from safetensors import SafetensorError
         from transformers import AutoModelForTokenClassification, AutoTokenizer, TokenClassificationPipeline
 

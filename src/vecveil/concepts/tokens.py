@@ -1,7 +1,5 @@
 """Sensitive tokens: the words of a text that its private spans touch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ r"""Concepts as TOML files.
 A part has a kind from the registry and that kind's settings, with hyphens for underscores.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
@@ -54,6 +52,10 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 def load_concept(path: str | Path) -> Concept:
     """Return the concept that a TOML file describes; `anything`, where no file has that name, is every content word.
+
+    >>> from vecveil.samples import concept_path
+    >>> [span.label for span in load_concept(concept_path()).find("A 61-year-old woman with asthma.")]
+    ['AGE', 'DISEASE']
 
     Raises:
         ArtifactError: When the file cannot be read or is not TOML.

@@ -20,6 +20,10 @@ from vecveil.files.writers import ROW_GROUP, Writer, decode_categories, open_wri
 ENDINGS = (".parquet", ".npy")
 PARTS = "part-*.arrow"
 LABEL = b"vecveil"
+
+FOLDER_LABEL = "_vecveil.json"
+"""The label's file in a folder that an engine wrote; readers of Parquet pass over it."""
+
 """Key of the label in the metadata of a file."""
 
 
@@ -230,8 +234,8 @@ class ResumableOutput:
 
 def read_label(path: Path) -> Any:
     """Return what a finished output says of how it was made; None where it says nothing."""
-    if path.suffix == ".npy":
-        beside = path.with_name(f"{path.name}.json")
+    if path.is_dir() or path.suffix == ".npy":
+        beside = path / FOLDER_LABEL if path.is_dir() else path.with_name(f"{path.name}.json")
         found = {LABEL: beside.read_bytes()} if beside.is_file() else {}
     elif path.suffix == ".parquet":
         import pyarrow.parquet as pq

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vecveil.core.atomic import atomic_file
-from vecveil.core.checks import one_of, positive
+from vecveil.core.checks import positive
 from vecveil.core.errors import ArtifactError, InvalidInputError
 
 Treatment = Literal["protect", "clean", "refuse"]
@@ -81,9 +81,10 @@ class Client:
         if self.key and (not self.key.startswith(HASH) or len(self.key) != len(HASH) + 64):
             # The value is not shown: it may be the key itself.
             raise InvalidInputError(f"the key of client {self.name!r} must be a hash, {HASH} and 64 digits")
-        one_of(self.documents, ("protect", "refuse"), f"documents of client {self.name!r}")
-        one_of(self.queries, TREATMENTS, f"queries of client {self.name!r}")
-        one_of(self.rerank, ("allow", "refuse"), f"rerank of client {self.name!r}")
+        known = {"documents": ("protect", "refuse"), "queries": TREATMENTS, "rerank": ("allow", "refuse")}
+        for name, choices in known.items():
+            if getattr(self, name) not in choices:
+                raise InvalidInputError(f"{name} of client {self.name!r} must be one of {', '.join(choices)}")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ from vecveil.veil.values import PRIVATE_NAMES, SEARCHED, ConceptFinder, is_long,
 if TYPE_CHECKING:
     from vecveil.veil.words import WordProtection
 
+PRIVATE_NAME = "a column with a private name"
+"""In the place of a column's name in which the concept finds words."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnPlan:
@@ -132,17 +135,18 @@ class ColumnPlan:
             )
         return replace(self, annotations=one_of(column or ANNOTATIONS, schema.names, "column"))
 
-    def leave_out(self, private: Collection[str]) -> Self:
-        """Return the plan without columns in which the concept finds words."""
+    def leave_out(self, private: Collection[str], finder: ConceptFinder) -> Self:
+        """Return the plan without columns in which the concept finds words; a name with such words is not told."""
         if self.ids in private:
             raise InvalidInputError(
                 f"the concept finds words in the id column {self.ids!r}: name another, or keep it on purpose "
                 f"(--keep {self.ids})"
             )
+        left_out = (*self.dropped, *private)
         return replace(
             self,
             carried=tuple(name for name in self.carried if name not in private),
-            dropped=(*self.dropped, *private),
+            dropped=tuple(PRIVATE_NAME if _finds_in_name(finder, name) else name for name in left_out),
             searched=tuple(name for name in self.searched if name not in private),
         )
 
@@ -160,9 +164,10 @@ class ColumnPlan:
         import pyarrow as pa
 
         for name in find_private_columns(batch, self.searched, finder):
+            shown = PRIVATE_NAME if _finds_in_name(finder, name) else f"the column {name!r}"
             raise InvalidInputError(
-                f"the concept finds words in the column {name!r}, and did not in the rows that were looked at first: "
-                f"leave the column out of the input, or keep it on purpose (--keep {name})"
+                f"the concept finds words in {shown}, and did not in the rows that were looked at first: leave the "
+                "column out of the input, or keep it on purpose (--keep)"
             )
         columns = [*(batch.column(name) for name in self.carried), to_vector_column(protected.vectors)]
         seals = [pa.array(protected.seals, pa.binary())] if self.seals else []
@@ -173,9 +178,11 @@ def find_private_columns(batch: Any, columns: Iterable[str], finder: ConceptFind
     """Return the columns of a batch in which the concept finds words, or in the names of which it does."""
     if not finder.looks:
         return []
-    return [
-        name for name in columns if finder.finds([name.replace("_", " ")]) or finder.finds(_read(batch.column(name)))
-    ]
+    return [name for name in columns if _finds_in_name(finder, name) or finder.finds(_read(batch.column(name)))]
+
+
+def _finds_in_name(finder: ConceptFinder, name: str) -> bool:
+    return finder.looks and finder.finds([name.replace("_", " ")])
 
 
 def _read(column: Any) -> list[Any]:

@@ -42,6 +42,17 @@ class Guard:
     are first needed. A guard that was made from names and paths can be written down (`settings`), and sent to other
     processes and machines; may be shared by threads.
 
+    Example:
+        >>> from vecveil.veil.learn import learn
+        >>> from vecveil.concepts import load_concept
+        >>> from vecveil.samples import clinical_sentences, concept_path
+        >>> texts = [sentence.text for sentence in clinical_sentences(240)]
+        >>> veil = learn(load_concept(concept_path()), texts, embedder="minilm", shape="uniform", noise_ratio=0.5)
+        >>> guard = Guard(veil, key=Key.new(), ledger="none")
+        >>> once, again = (guard.protect_texts(texts[:2], ids=["a", "b"]) for _ in range(2))
+        >>> bool((once == again).all())
+        True
+
     Attributes:
         veil: The veil, or its folder.
         epsilon: Literal budget; of this and the next two one at most, and the veil's own where none is given.

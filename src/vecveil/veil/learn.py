@@ -14,6 +14,7 @@ import numpy as np
 from vecveil.accounting import GaussianLoss
 from vecveil.attacks import build_attack
 from vecveil.concepts import Concept, Passage, contrast_set
+from vecveil.concepts.agreement import compare_spans
 from vecveil.concepts.passage import passages
 from vecveil.core.checks import at_least
 from vecveil.core.errors import InvalidInputError, VecveilWarning
@@ -31,6 +32,7 @@ from vecveil.veil.evidence import corpus_evidence
 from vecveil.veil.ledger_run import choose_ledger, record_learning
 from vecveil.veil.provenance import Provenance
 from vecveil.veil.release import digest_contents, identify_contents
+from vecveil.veil.sheet import ANNOTATED, RECALL
 from vecveil.veil.veil import Veil
 from vecveil.veil.words import WordProtection, fit_substitution
 
@@ -120,6 +122,10 @@ def learn(
             f"a shape must be learned from at least {FEWEST_PAIRS} texts with the concept, got {len(contrasts)}: "
             "with fewer it would tell more of single texts than of the concept"
         )
+    facts = {}
+    if not concept.reads_annotations and any(passage.annotations for passage in corpus):
+        agreement = compare_spans(concept, corpus, contrasts.spans).spans[""]
+        facts = {RECALL: agreement.recall, ANNOTATED: float(agreement.annotated)}
     replaced = fit_substitution(chosen, concept, corpus, contrasts.spans)
     if (
         not keep_concept
@@ -164,7 +170,9 @@ def learn(
             pairs=len(evidence.pairs),
             embedder=embedder if isinstance(embedder, str) else None,
             learner={"name": shape, **asdict(learner_settings)},
-            facts={name: float(f"{value:.4g}") for name, value in fitted.facts.items() if np.isfinite(value)},
+            facts={
+                name: float(f"{value:.4g}") for name, value in {**fitted.facts, **facts}.items() if np.isfinite(value)
+            },
             seed=seed,
             public=public,
             losses={part: asdict(loss) for part, loss in losses.items()},

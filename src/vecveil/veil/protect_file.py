@@ -141,7 +141,7 @@ def protect_file(
     release = release if plan.is_text else _protect_vectors_alone(release)
     veil.warn_of_noise(release.mechanism.epsilon)
     private = _search_columns(table, plan, finder, progress=progress)
-    plan = plan.leave_out(private)
+    plan = plan.leave_out(private, finder)
     schema = plan.output_schema(table.schema, veil.fingerprint.dimensions, release.grid.kind)
     ResumableOutput.require_free(output, overwrite=overwrite)
     size = at_least(batch_rows if batch_rows is not None else TEXTS if plan.is_text else VECTORS, 1, "batch_rows")

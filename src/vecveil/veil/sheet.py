@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from vecveil.accounting import BudgetReadings, EuclideanBounds, GuaranteeSheet, PairPromise, WordPromise
+import math
+from collections.abc import Mapping
+
+from vecveil.accounting import (
+    BudgetReadings,
+    EuclideanBounds,
+    GuaranteeSheet,
+    MeasuredGuess,
+    PairPromise,
+    WordPromise,
+)
 from vecveil.embedders import Fingerprint
 from vecveil.mechanisms import Mechanism
 from vecveil.shapes import NoiseShape
@@ -14,6 +24,12 @@ from vecveil.veil.provenance import Provenance
 
 TYPICAL, UNUSUAL = 50, 95
 """Percentiles of the contrast pairs that the exact figures are for."""
+
+RECALL, ANNOTATED = "concept_recall", "annotated_spans"
+"""Facts of a veil that was learned on annotated texts: what share of the annotated spans its concept finds."""
+
+GUESS_FACTS = tuple(f"best_guess_{part}" for part in ("right", "low", "high", "chance", "texts", "epsilon"))
+"""Facts of a veil in which someone tried to fill in blanks, and at which epsilon that was."""
 
 
 def make_sheet(
@@ -56,7 +72,24 @@ def make_sheet(
         unusual=pair(typical.high_pair, UNUSUAL),
         words=promise_words(substitution),
         measured=provenance.measured,
+        finds=_describe_recall(provenance.facts),
+        guess=_measured_guess(provenance.facts, mechanism.epsilon) if releases == 1 else None,
     )
+
+
+def _describe_recall(facts: Mapping[str, float]) -> str:
+    if not {RECALL, ANNOTATED} <= {*facts}:
+        return "not measured"
+    return f"recall {facts[RECALL]:.2f} on {facts[ANNOTATED]:,.0f} annotated spans, measured"
+
+
+def _measured_guess(facts: Mapping[str, float], epsilon: float) -> MeasuredGuess | None:
+    """Return what filling in blanks came to at this budget; None where nobody has measured that."""
+    known = [facts[name] for name in GUESS_FACTS if name in facts]
+    if len(known) < len(GUESS_FACTS) or not math.isclose(known.pop(), epsilon):
+        return None
+    right, low, high, chance, texts = known
+    return MeasuredGuess(right=right, low=low, high=high, chance=chance, texts=int(texts))
 
 
 def promise_words(substitution: Substitution) -> WordPromise | None:

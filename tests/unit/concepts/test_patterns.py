@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vecveil.concepts.passage import Span
+from vecveil.concepts.passage import Passage, Span
 from vecveil.concepts.patterns import Patterns
 from vecveil.core.errors import ConceptTimeoutError, InvalidInputError
 
@@ -97,3 +97,11 @@ def test_its_repr_and_summary_tell_no_pattern() -> None:
     concept = Patterns(patterns={"NAME": "Smith"})
     assert "Smith" not in repr(concept)
     assert concept.summary() == {"kind": "patterns", "patterns": 1}
+
+
+@pytest.mark.parametrize("pattern", ["a{1000000000}", "(b{2,20000})", "c{,30000}", "(" * 5000 + "d" + ")" * 5000])
+def test_a_pattern_that_asks_for_too_much_is_refused_in_one_short_line(pattern: str) -> None:
+    with pytest.raises(InvalidInputError, match="of label 'A'") as refused:
+        Patterns(patterns={"A": pattern})
+    assert len(str(refused.value)) < 300
+    assert list(Patterns(patterns={"A": "a{9999}b"}).find_all([Passage("ab")])) == [()]

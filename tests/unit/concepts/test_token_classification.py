@@ -90,7 +90,7 @@ def test_a_model_without_a_trained_classifier_is_an_error(model: str, tmp_path: 
 
 def test_without_transformers_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"vecveil\[local\]"):
         TokenClassification(labels=("Disease",), model="another model").find("x")
 
 

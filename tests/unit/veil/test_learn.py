@@ -41,6 +41,26 @@ def test_typical_lengths_are_those_of_the_pairs(private_texts: list[str]) -> Non
     assert veil.typical.pair == pytest.approx(veil.typical.euclidean_pair)
 
 
+def test_annotations_say_what_share_of_them_the_concept_finds(private_texts: list[str]) -> None:
+    marked = [Passage(text, (Span(0, len(text.split()[0]), "ILLNESS"),)) for text in private_texts]
+    found = [Passage(text, (_place(text),)) for text in private_texts if PRIVATE_WORD in text]
+    other = [passage for passage in marked if PRIVATE_WORD not in passage.text][: len(found)]
+    concept = terms(PRIVATE_WORD, label="ILLNESS")
+    veil = _learn([*found, *other], concept, substitution="remove")
+    assert veil.provenance.facts["concept_recall"] == 0.5
+    assert veil.provenance.facts["annotated_spans"] == 2 * len(found)
+    assert "recall 0.50 on" in str(veil.guarantee(epsilon=9.0))
+    assert "concept_recall" not in _learn(private_texts, concept).provenance.facts
+    assert (
+        "concept_recall" not in _learn([*found, *marked], annotated("ILLNESS"), allow_everywhere=True).provenance.facts
+    )
+
+
+def _place(text: str) -> Span:
+    start = text.index(PRIVATE_WORD)
+    return Span(start, start + len(PRIVATE_WORD), "ILLNESS")
+
+
 @pytest.mark.parametrize(
     ("concept", "private"),
     [

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from support.veils import made_veil
+from vecveil.accounting import MeasuredGuess
 from vecveil.shapes import NoiseShape
 from vecveil.substitutions.plain import Remove
 from vecveil.substitutions.randomize import Randomize
-from vecveil.veil.sheet import describe_learning
+from vecveil.veil.sheet import ANNOTATED, GUESS_FACTS, RECALL, describe_learning
 
 
 def test_readings_and_exact_figures_are_for_the_typical_pair_and_an_unusual_one() -> None:
@@ -57,6 +58,22 @@ def test_a_sheet_says_what_is_bounded_of_a_veil_and_what_is_not() -> None:
 @pytest.mark.parametrize("grid", ["float32", "float16", "int8"])
 def test_the_grid_stands_in_the_guarantee(grid: str) -> None:
     assert str(made_veil().grid_at(8.0, grid)) in str(made_veil().guarantee(epsilon=8.0, grid=grid))
+
+
+def test_what_the_concept_finds_and_the_best_guess_stand_where_they_were_measured() -> None:
+    veil = replace(made_veil(), epsilon=8.0, substitution=Remove())
+    unknown = str(veil.guarantee())
+    assert "what the concept finds: not measured" in unknown
+    assert "Best guess" not in unknown
+    guess = dict(zip(GUESS_FACTS, (0.0625, 0.02, 0.15, 0.0625, 40.0, 8.0), strict=True))
+    facts = {RECALL: 0.9281, ANNOTATED: 812.0, **guess}
+    known = replace(veil, provenance=replace(veil.provenance, facts=facts))
+    assert "what the concept finds: recall 0.93 on 812 annotated spans, measured" in str(known.guarantee())
+    assert "right in 6.2 % of cases (2.0 % to 15.0 % over 40 texts), 6.2 % without the vector" in str(known.guarantee())
+    assert known.guarantee().guess == MeasuredGuess(right=0.0625, low=0.02, high=0.15, chance=0.0625, texts=40)
+    # At another budget nobody has measured it.
+    assert known.guarantee(epsilon=9.0).guess is None
+    assert known.guarantee(releases=2).guess is None
 
 
 def test_more_releases_promise_less() -> None:
