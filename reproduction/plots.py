@@ -12,7 +12,7 @@ def new_figure(panels: int, *, size: tuple[float, float] = (7.0, 4.5)) -> tuple[
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
+        raise MissingExtraError("matplotlib", "research") from None
     figure = Figure(figsize=(size[0] * panels, size[1]), layout="constrained")
     axes: Any = figure.subplots(1, panels, squeeze=False)
     return figure, list(axes[0])

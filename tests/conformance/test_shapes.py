@@ -18,9 +18,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "uniform": [{}],
     "neuron-sensitivity": [{}, {"compare": "all", "quantile": 1.0}, {"normalize": "level", "floor": 1e-6}],
     "hard-concrete": [
-        {"epochs": 30},
-        {"epochs": 30, "normalize": "level"},
-        {"epochs": 30, "loss": "sum", "held_out": 0.0},
+        {"epochs": 60},
+        {"epochs": 60, "normalize": "level"},
+        {"epochs": 60, "loss": "sum", "held_out": 0.0},
     ],
     "attack-guided": [
         {"start_directions": 2, "rounds": 2, "directions": 2},

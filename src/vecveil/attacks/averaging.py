@@ -1,7 +1,5 @@
 """Averaging: an attack on the mean of several releases of each record."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """GEIA: a language model that continues a vector like a word."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

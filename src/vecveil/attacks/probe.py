@@ -1,7 +1,5 @@
 """Concept probes: classifiers that find the concept in protected vectors."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass, field

@@ -139,7 +139,7 @@ def train(
 @contextmanager
 def seed_torch(rng: np.random.Generator, *, library: str = "torch") -> Iterator[None]:
     """Let torch, and `library` on top of it, draw from a seed of `rng`; leave its own generator as it was."""
-    with needs_extra(library, "models"):
+    with needs_extra(library, "local"):
         import torch
 
         import_module(library)

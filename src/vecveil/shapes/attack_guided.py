@@ -67,7 +67,7 @@ class AttackGuided(ShapeLearner):
         given = f"{first} to start with and {self.rounds} rounds of {self.directions}, {total} in all"
         require_releasable(total, evidence.pairs.dimensions, given=given)
         if find_spec("torch") is None:
-            raise MissingExtraError("torch", "models")
+            raise MissingExtraError("torch", "local")
         attacker = evidence.attacker(self.attack, self.attack_settings, rng)
         center = corpus_center(corpus)
         left_out, recalls, done = self._first(corpus, attacker), list[float](), 0

@@ -30,6 +30,9 @@ STRETCH_HIGH, STRETCH_LOW = 1.1, -0.1
 MARGIN = 1e-6
 """Uniform numbers stay this far from 0 and 1, whose logits are infinite."""
 
+CLOSED = -math.log((STRETCH_HIGH - STRETCH_LOW) / -STRETCH_LOW - 1)
+"""Log α from which a gate is closed after training."""
+
 NEAR_CHANCE = 0.6
 """A masked classifier that is right less often than this has hardly seen the concept."""
 
@@ -39,8 +42,8 @@ class HardConcrete(ShapeLearner):
     """Algorithm 2 of the paper: an MLP that tells D⁺ from D⁻ through a mask of hard-concrete gates, trained together.
 
     The defaults are the `working` preset. The `paper` preset has the printed settings, but for the sign of the penalty
-    (see `penalty_sign`) and the initial temperature, which is not printed. With it no gate closes on corpora of a few
-    thousand pairs: Adam's steps of 1e-4 are too few and too short.
+    (see `penalty_sign`) and where gates start, which is not printed. With it no gate closes on corpora of a few
+    thousand pairs: Adam's steps of 1e-4 are too few and too short, which is warned of.
 
     Attributes:
         penalty: λ, the weight of the expected share of open gates.
@@ -50,6 +53,7 @@ class HardConcrete(ShapeLearner):
         loss: Whether the classification loss is a `mean` or, as printed, a `sum` over the minibatch.
         standardize: Whether dimensions are brought to equal spread first, so that gates start on equal terms.
         temperature: Initial β of every gate.
+        initial: Initial log α of every gate, which is not printed; 0 is half open.
         epochs: Passes over the pairs.
         batch_size: Pairs per step.
         hidden: Widths of the classifier's hidden layers.
@@ -65,6 +69,7 @@ class HardConcrete(ShapeLearner):
     loss: Reduction = "mean"
     standardize: bool = True
     temperature: float = 2 / 3
+    initial: float = 0.0
     epochs: int = 100
     batch_size: int = 64
     hidden: tuple[int, ...] = (256, 128)
@@ -92,6 +97,8 @@ class HardConcrete(ShapeLearner):
         for name in ("learning_rate", "gate_learning_rate", "temperature"):
             positive(getattr(self, name), name)
         fraction(self.floor, "floor")
+        if not isinstance(self.initial, int | float) or not math.isfinite(self.initial):
+            raise InvalidInputError(f"initial must be a finite number, got {self.initial!r}")
         one_of(self.loss, get_args(Reduction), "loss reduction")
         one_of(self.normalize, get_args(Normalization), "normalization")
         at_least(self.epochs, 1, "epochs")
@@ -110,6 +117,7 @@ class HardConcrete(ShapeLearner):
             raise InvalidInputError(
                 f"held_out {self.held_out!r} leaves {kept.size} of {len(pairs)} pairs to learn from"
             )
+        self._warn_of_gates_that_cannot_close(kept.size)
         gates, accuracy = self._train(pairs, kept, held, rng, progress)
         if accuracy is not None and accuracy < NEAR_CHANCE:
             message = (
@@ -131,7 +139,7 @@ class HardConcrete(ShapeLearner):
         self, pairs: ContrastPairs, kept: Any, held: Any, rng: np.random.Generator, progress: Progress
     ) -> tuple[Vector, float | None]:
         """Return the mask after training (Algorithm 2), and the masked classifier's accuracy on pairs held out."""
-        with needs_extra("torch", "models"):
+        with needs_extra("torch", "local"):
             import torch
         scale = self._scale(pairs)
         positive, negative = (
@@ -140,7 +148,7 @@ class HardConcrete(ShapeLearner):
         )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**63)))
-            gates = Gates(pairs.dimensions, self.temperature)
+            gates = Gates(pairs.dimensions, self.temperature, initial=self.initial)
             classifier = _classifier(pairs.dimensions, self.hidden)
             groups = [
                 {"params": classifier.parameters(), "lr": self.learning_rate},
@@ -164,6 +172,19 @@ class HardConcrete(ShapeLearner):
             right = (classifier(positive[held] * mask) > 0).sum() + (classifier(negative[held] * mask) <= 0).sum()
         return mask.double().numpy(), float(right) / (2 * held.size) if held.size else None
 
+    def _warn_of_gates_that_cannot_close(self, pairs: int) -> None:
+        # Adam moves a number by about its rate in a step, whatever the gradient.
+        steps = self.epochs * math.ceil(pairs / self.batch_size)
+        needed = (self.initial - CLOSED) / self.gate_learning_rate
+        if steps < needed:
+            enough = math.ceil(needed / self.epochs) * self.batch_size
+            message = (
+                f"no gate of the mask can close: that takes about {needed:,.0f} steps of {self.gate_learning_rate:g}, "
+                f"and {pairs:,} pairs give {steps:,}, so that the noise stays nearly the same in every direction; "
+                f"about {enough:,} pairs are enough, or a larger gate_learning_rate"
+            )
+            warnings.warn(message, VecveilWarning, stacklevel=3)
+
     def _scale(self, pairs: ContrastPairs) -> Vector | float:
         if not self.standardize:
             return 1.0
@@ -180,10 +201,10 @@ class Gates:
         log_beta: Logarithms of their temperatures.
     """
 
-    def __init__(self, dimensions: int, temperature: float) -> None:
+    def __init__(self, dimensions: int, temperature: float, *, initial: float = 0.0) -> None:
         import torch
 
-        self.log_alpha = torch.zeros(dimensions, requires_grad=True)
+        self.log_alpha = torch.full((dimensions,), initial, requires_grad=True)
         self.log_beta = torch.full((dimensions,), math.log(temperature), requires_grad=True)
 
     def sample(self, uniform: Tensor | None = None) -> Tensor:

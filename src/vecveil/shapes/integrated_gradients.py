@@ -63,7 +63,7 @@ class IntegratedGradients(ShapeLearner):
     def fit(self, evidence: Evidence, rng: np.random.Generator, *, progress: Progress = silent) -> FittedShape:
         """Return the shape, with how well the attack reads and how far two halves of the texts agree on it."""
         if find_spec("torch") is None:
-            raise MissingExtraError("torch", "models")
+            raise MissingExtraError("torch", "local")
         corpus = evidence.corpus
         attacker = evidence.attacker(self.attack, self.attack_settings, rng)
         attack = attacker.train(corpus.vectors, rng, progress=progress)

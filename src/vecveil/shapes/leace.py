@@ -79,7 +79,7 @@ def leace_kernel(vectors: Matrix, labels: Matrix) -> Matrix:
             warnings.filterwarnings("ignore", message=r".*torch\.jit\.script", category=DeprecationWarning)
             from concept_erasure import LeaceFitter
     except ImportError:
-        raise MissingExtraError("concept-erasure", "baselines") from None
+        raise MissingExtraError("concept-erasure", "research") from None
     # The constraint on the trace can't bind, since P S Pᵀ = S^½ (1 - U Uᵀ) S^½ is never more than S; off, no rounding
     # error can switch it on.
     fitter = LeaceFitter.fit(

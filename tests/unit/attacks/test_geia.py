@@ -179,5 +179,5 @@ def test_no_shape_is_learned_through_what_writes_texts(trained: TrainedGenerator
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     sample, held_out, _ = travel_notes()
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"transformers is not installed.*vecveil\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"transformers is not installed.*vecveil\[local\]"):
         Geia(**TINY).train(TrainingRun(sample, held_out, np.random.default_rng(0)))

@@ -12,7 +12,7 @@ from vecveil.veil.budget import Budget
 
 TEN = Budget(value=10, scale="paper")
 
-pytestmark = pytest.mark.filterwarnings("ignore:the mask tells texts with the concept")
+pytestmark = pytest.mark.filterwarnings("ignore:(the mask tells texts with the concept|no gate of the mask can close)")
 
 
 @pytest.mark.parametrize(

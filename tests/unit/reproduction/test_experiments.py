@@ -16,7 +16,9 @@ from support import benchmark
 from support.benchmark import TOY_DIMENSIONS
 from vecveil.core.errors import MissingExtraError
 
-pytestmark = pytest.mark.filterwarnings("ignore:(the mask tells texts|the attack 'mlc' reads)")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:(the mask tells texts|no gate of the mask can close|the attack 'mlc' reads)"
+)
 """Masks and attacks learn little from so few texts."""
 
 WITHOUT_BUDGET = {"neuron-masks", "privacy-neurons", "overhead"}

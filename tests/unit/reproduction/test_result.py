@@ -87,7 +87,7 @@ def test_the_same_figures_make_the_same_plot(tmp_path: Path) -> None:
 
 def test_without_matplotlib_tables_are_written_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.warns(VecveilWarning, match=r"no figures were drawn: .*vecveil\[plots\]"):
+    with pytest.warns(VecveilWarning, match=r"no figures were drawn: .*vecveil\[research\]"):
         replace(_result(), plots={"curve": _plot}).write(tmp_path)
     assert "curve.svg" not in {path.name for path in tmp_path.iterdir()}
     assert (tmp_path / "main.tex").exists()

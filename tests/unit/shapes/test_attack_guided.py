@@ -283,5 +283,5 @@ def test_the_attack_that_it_names_takes_its_settings() -> None:
 def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     attacker = _attacker()
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"vecveil\[local\]"):
         _fit(attacker)

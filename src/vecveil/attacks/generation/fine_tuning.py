@@ -1,7 +1,5 @@
 """Fine-tuning of a generative attack on protected vectors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any

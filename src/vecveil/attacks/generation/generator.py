@@ -1,7 +1,5 @@
 """A trained text network, which reads texts and words out of vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

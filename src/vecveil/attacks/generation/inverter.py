@@ -1,7 +1,5 @@
 """Vec2Text's first network, and the T5 below both networks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

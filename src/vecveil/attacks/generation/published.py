@@ -1,7 +1,5 @@
 """Published Vec2Text networks, by name on the hub or in a folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -142,6 +142,6 @@ def load_pretrained_tokenizer(name: str, **source: Any) -> TextTokenizer:
 
 
 def _import_tokenizers() -> Any:
-    with needs_extra("tokenizers", "models"):
+    with needs_extra("tokenizers", "local"):
         import tokenizers
     return tokenizers

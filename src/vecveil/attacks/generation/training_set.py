@@ -1,7 +1,5 @@
 """Training sets of texts, for networks that predict each next piece."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager

