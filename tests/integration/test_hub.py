@@ -147,5 +147,5 @@ def test_a_name_without_an_organization_belongs_to_sentence_transformers(tmp_pat
 
 def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub.errors", None)
-    with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"vecveil\[local\]"):
         find_snapshot("acme/tiny", None)

@@ -87,19 +87,27 @@ def _is_name(name: str) -> bool:
 
 
 class MissingExtraError(VecveilError, ImportError):
-    """A package that an extra brings is not installed."""
+    """A package that an extra brings is not installed; the message ends in the command that installs it.
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; it comes with an extra: pip install 'vecveil[{extra}]'")
+    Args:
+        package: What is missing.
+        extra: What brings it; "" where no extra does.
+        then: Another command that is needed, such as one that fetches a model.
+    """
+
+    def __init__(self, package: str, extra: str, *, then: str = "") -> None:
+        commands = [f"pip install 'vecveil[{extra}]'"] if extra else []
+        where = "it comes with an extra: " if extra else "to install it: "
+        super().__init__(f"{package} is not installed; {where}{' && '.join([*commands, then] if then else commands)}")
 
 
 @contextmanager
-def needs_extra(package: str, extra: str) -> Iterator[None]:
-    """Name the extra that brings a package where an import in this block fails."""
+def needs_extra(package: str, extra: str, *, then: str = "") -> Iterator[None]:
+    """Name the extra that brings a package, and what else is needed, where an import in this block fails."""
     try:
         yield
     except ImportError:
-        raise MissingExtraError(package, extra) from None
+        raise MissingExtraError(package, extra, then=then) from None
 
 
 class EmbedderMismatchError(VecveilError):

@@ -20,10 +20,12 @@ NEVER_LOADED = (
     "*.msgpack",
     "*.onnx",
     "*.ot",
+    "*.py",
+    "data_config.json",
     "README*",
     "*/README*",
 )
-"""Files of a model that hold pickled weights, weights for other engines, or nothing that is computed with."""
+"""Files of a model that hold pickled weights, weights for other engines, code, or nothing that is computed with."""
 
 
 def find_package(name: str) -> Path | None:
@@ -115,7 +117,7 @@ def find_snapshot(name: str, revision: str | None, *, cache: str | None = None) 
         InvalidInputError: If neither the hub nor the cache knows the model.
         MissingExtraError: If huggingface_hub is not installed; it comes with sentence-transformers.
     """
-    with needs_extra("sentence-transformers", "models"):
+    with needs_extra("sentence-transformers", "local"):
         from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
 
     wanted = f"cannot load the model {f'{name}@{revision}' if revision else name!r}"

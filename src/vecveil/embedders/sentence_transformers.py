@@ -14,12 +14,14 @@ from vecveil.core.checks import at_least, one_of
 from vecveil.core.errors import InvalidInputError
 from vecveil.core.model_folders import digest_folder, find_snapshot
 from vecveil.embedders.embedder import Fingerprint
+from vecveil.embedders.published import PUBLISHED
 from vecveil.embedders.sentence_model import BACKENDS, LOADING, SentenceModel, load_sentence_model
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-_DEFAULT_ORGANIZATION = "sentence-transformers"
+HUB_ORGANIZATION = "sentence-transformers"
+"""Of models that are named without one."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class SentenceTransformersEmbedder:
         batch_size: Texts that go through the model at once.
         device: Where to run it, such as "cpu" or "cuda:1"; None takes the fastest there is.
         backend: What runs the network: torch, or openvino on a processor.
-        locate: Returns the folder of a model that comes in packages; `model` is then just its name.
+        locate: Returns the folder of a model that comes from several places; `model` is then just its name.
     """
 
     model: str | SentenceTransformer
@@ -87,15 +89,22 @@ class SentenceTransformersEmbedder:
         if folder.is_dir():
             name = folder.name if self.locate is None else given
         else:
-            name = given if "/" in given else f"{_DEFAULT_ORGANIZATION}/{given}"
-            snapshot = find_snapshot(name, self.revision, cache=os.environ.get("SENTENCE_TRANSFORMERS_HOME"))
+            name = given if "/" in given else f"{HUB_ORGANIZATION}/{given}"
+            snapshot = find_snapshot(name, self.revision, cache=hub_cache())
             folder, commit = snapshot.folder, f"{snapshot.commit} "
         version = digest_folder(folder)
+        # The same files are one model, whether they come from the hub, a package or a folder of any name.
+        name, commit = (PUBLISHED[version], "") if version in PUBLISHED else (name, commit)
         revision = f"{commit}sha256:{version}"
         with LOADING:
             loaded = load_sentence_model(folder, name=given, version=version, device=self.device, backend=self.backend)
         # Vectors of another backend differ by more than their last bits: they are those of another model.
         return name, revision if self.backend == "torch" else f"{revision} by {self.backend}", loaded
+
+
+def hub_cache() -> str | None:
+    """Return the folder in which the library keeps models of the hub; None is the hub's own."""
+    return os.environ.get("SENTENCE_TRANSFORMERS_HOME")
 
 
 def from_spec(argument: str) -> SentenceTransformersEmbedder:

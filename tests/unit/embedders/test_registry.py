@@ -86,7 +86,7 @@ def test_services_and_what_nobody_knows_may_send_texts(spec: str) -> None:
 def packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Packaged models are installed, as far as anyone can tell without their weights."""
     monkeypatch.setattr("vecveil.embedders.packaged.find_package", lambda _: Path())
-    monkeypatch.setattr("vecveil.embedders.packaged._is_installed", lambda _: True)
+    monkeypatch.setattr("vecveil.embedders.packaged.is_installed", lambda _: True)
 
 
 @pytest.mark.usefixtures("packages")
@@ -104,11 +104,10 @@ def test_packaged_models_go_by_the_names_that_are_printed_too(prefix: str) -> No
 
 
 @pytest.mark.parametrize("prefix", ["", "sentence-transformers/"])
-def test_without_their_packages_these_names_are_the_hubs(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vecveil.embedders.packaged.find_package", lambda _: None)
-    monkeypatch.setattr("vecveil.embedders.packaged._is_installed", lambda _: False)
-    for name in (f"{prefix}all-MiniLM-L6-v2", f"{prefix}all-mpnet-base-v2"):
-        assert resolve_embedder(name) == SentenceTransformersEmbedder(name)
+def test_without_their_packages_they_go_by_the_same_names(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vecveil.embedders.packaged.is_installed", lambda _: False)
+    assert resolve_embedder(f"{prefix}all-MiniLM-L6-v2") == minilm()
+    assert resolve_embedder(f"{prefix}all-mpnet-base-v2") == mpnet()
 
 
 @pytest.mark.usefixtures("packages")

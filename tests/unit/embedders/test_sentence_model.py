@@ -75,5 +75,5 @@ def test_cut_off_weights_are_an_input_error(tiny_model: Path, tmp_path: Path) ->
 
 def test_a_missing_library_names_its_extra(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtraError, match=r"sentence-transformers.*vecveil\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"sentence-transformers.*vecveil\[local\]"):
         _load(tiny_model, "missing library")

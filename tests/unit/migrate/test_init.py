@@ -13,9 +13,9 @@ from vecveil.migrate import STORES, open_store
 
 PACKAGES = {
     "chroma": ("chromadb", "chroma"),
-    "qdrant": ("qdrant_client", "qdrant"),
-    "lancedb": ("lancedb", "lancedb"),
-    "faiss": ("faiss", "faiss"),
+    "qdrant": ("qdrant_client", "stores"),
+    "lancedb": ("lancedb", "stores"),
+    "faiss": ("faiss", "stores"),
     "postgresql": ("psycopg", "postgres"),
 }
 

@@ -30,7 +30,7 @@ UNFINISHED_ENDING, SEALS_ENDING = ".unfinished", ".seals.parquet"
 
 def load_faiss() -> Any:
     """Return the library."""
-    with needs_extra("faiss-cpu", "faiss"):
+    with needs_extra("faiss-cpu", "stores"):
         import faiss
     return faiss
 

@@ -27,7 +27,7 @@ DISTANCE = "l2"  # How LanceDB compares vectors that have no index.
 
 def open_lancedb(target: str, collection: str, *, id_column: str = ID, vector_column: str | None = None) -> LanceStore:
     """Return the store in the folder `target`."""
-    with needs_extra("lancedb", "lancedb"):
+    with needs_extra("lancedb", "stores"):
         import lancedb
     folder = to_folder(target, "lancedb")
     if not folder.is_dir():

@@ -229,7 +229,7 @@ class QdrantStore(RenamingStore):
         return self._path / "collection" / name
 
     def _open(self) -> QdrantClient:
-        with needs_extra("qdrant-client", "qdrant"):
+        with needs_extra("qdrant-client", "stores"):
             from qdrant_client import QdrantClient
         if not self._meta.is_file():
             raise InvalidInputError(f"there is no Qdrant store in {self._path}")
