@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from vecveil.audit import PARTS, RESULTS, AuditResult, Experiment
-from vecveil.audit.result import HEADINGS
+from vecveil.audit.result import HEADINGS, OverviewRow
 
-NAMES = {
-    "plain noise (laplace), equal search": "LapMech, equal search",
-    "redaction": "redaction alone",
-    "veil": "default",
-}
+NAMES = {"redaction": "redaction alone", "veil": "default"}
+KEPT = "directions and noise, words kept"
+"""The default before private words were replaced."""
 OUTCOMES = ("fail", "inconclusive", "pass")
 
 
@@ -26,11 +25,18 @@ def main() -> None:
     verdicts = []
     for folder in sorted(parser.parse_args().out.glob("*/audit")):
         result = Experiment(folder).read(RESULTS, AuditResult)
-        for row in result.overview:
-            cells = [folder.parent.name, NAMES.get(row.defense, row.defense), *(row.cells()[one] for one in places[1:])]
+        named = [(NAMES.get(row.defense, row.defense), row) for row in result.overview]
+        named += [(KEPT, row) for row in _read(folder.parent / "kept") if row.defense == "veil"]
+        for name, row in named:
+            cells = [folder.parent.name, name, *(row.cells()[one] for one in places[1:])]
             print(f"| {' | '.join(cells)} |")
         verdicts.append(f"| {folder.parent.name} | {' | '.join(_outcomes(result))} |")
     print(f"\n| corpus | {' | '.join(PARTS.values())} |\n| --- |{' --- |' * len(PARTS)}", *verdicts, sep="\n")
+
+
+def _read(folder: Path) -> Sequence[OverviewRow]:
+    """Return the overview of an audit; none where it has not ended."""
+    return Experiment(folder).read(RESULTS, AuditResult).overview if (folder / RESULTS).is_file() else ()
 
 
 def _outcomes(result: AuditResult) -> list[str]:
