@@ -27,7 +27,6 @@ WORD_UNIT = "nats, over all private words of a record"
 RENAMED = ("warn", "refuse")
 """What may become of a vector that is released again as another record."""
 
-SETTINGS = ("limit", "word_limit", "renamed")
 DIGEST_BYTES, PAGE_ROWS = 16, 10_000
 Digests = Sequence[bytes]
 
@@ -333,7 +332,7 @@ class Ledger(AbstractContextManager["Ledger"]):
 
     def _find_broken_links(self) -> list[str]:
         """Return where the chain does not fit releases and settings, in words; all of it is computed again."""
-        head, settings = self._start, dict.fromkeys(SETTINGS)
+        head, settings = self._start, dict.fromkeys(("limit", "word_limit", "renamed"))
         for number, run, place, rows, setting, found, name, *charge in self._read_pages("links", (0,)):
             content = setting or (name and Charge(name, *charge))
             linked = self._query("linked", run, place, place + rows)
