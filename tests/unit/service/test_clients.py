@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,3 +92,11 @@ def test_no_client_may_rerank_unless_it_is_said(tmp_path: Path) -> None:
 def test_a_client_has_a_name() -> None:
     with pytest.raises(InvalidInputError, match="must have a name"):
         Client(name="")
+
+
+@pytest.mark.parametrize("setting", ["documents", "queries", "rerank"])
+def test_a_value_in_the_wrong_place_is_not_shown(setting: str) -> None:
+    misplaced: dict[str, Any] = {setting: "vv-a-key-in-the-wrong-place"}
+    with pytest.raises(InvalidInputError, match=f"{setting} of client 'a' must be one of") as refused:
+        Client(name="a", **misplaced)
+    assert "wrong-place" not in str(refused.value)
