@@ -131,8 +131,9 @@ def bare_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("concept", "names.toml", "notes.txt"),
             "pip install 'vecveil[entities]' && python -m spacy download en_core_web_sm",
         ),
+        (("demo",), "pip install 'vecveil[audit]'"),
     ],
-    ids=["learn", "concept"],
+    ids=["learn", "concept", "demo"],
 )
 def test_a_bare_install_names_the_one_command_that_brings_all_that_is_missing(
     arguments: tuple[str, ...], command: str, bare_python: Path, tmp_path: Path

@@ -45,7 +45,7 @@ from vecveil.concepts.passage import passages as as_passages
 from vecveil.concepts.rewriting import build_rewriter
 from vecveil.core.blas import single_threaded_blas
 from vecveil.core.digests import file_digest, json_digest
-from vecveil.core.errors import InvalidInputError, VecveilWarning
+from vecveil.core.errors import InvalidInputError, VecveilWarning, needs_extra
 from vecveil.core.progress import Progress, silent
 from vecveil.core.specs import parse_spec
 from vecveil.embedders import Embedder, resolve_embedder
@@ -370,6 +370,9 @@ def prepare_audit(
         cache: Folder to keep clean embeddings in; as sensitive as the texts.
         progress: Told how far the work is.
     """
+    with needs_extra("scikit-learn", "audit"):
+        # Said first, as this extra brings all that an audit needs.
+        import sklearn  # noqa: F401
     passages = as_passages(texts)
     for name, given in (("ids", ids), ("groups", groups)):
         if given is not None and len(given) != len(passages):

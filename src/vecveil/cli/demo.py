@@ -20,7 +20,7 @@ from vecveil.cli.options import option, stop_with
 from vecveil.concepts import Span, load_concept
 from vecveil.core.arrays import Embeddings
 from vecveil.core.atomic import atomic_file
-from vecveil.core.errors import InvalidInputError
+from vecveil.core.errors import InvalidInputError, needs_extra
 from vecveil.core.folders import cache_folder
 from vecveil.embedders import Embedder, resolve_embedder
 from vecveil.samples import SampleQuery, clinical_sentences, concept_path, judged_queries
@@ -53,6 +53,9 @@ def demo(*, out: Path, picture: Path | None, **settings: Any) -> None:
         raise InvalidInputError(f"{picture} exists already; choose another name for --picture")
     if out.exists() and any(out.iterdir()) and not (out / "search").exists():
         raise InvalidInputError(f"{out} exists already and holds no demo; choose another name for --out")
+    with needs_extra("scikit-learn", "audit"):
+        # Said first, as this extra brings all that a demo needs.
+        import sklearn  # noqa: F401
     with stop_with(f"What was computed is kept in {out}; repeat the command to go on."):
         _run(out, picture, **settings)
 
