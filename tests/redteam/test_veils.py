@@ -319,7 +319,7 @@ def change_files(rng: random.Random, folder: Path) -> str:
     path = folder / rng.choice(["manifest.json", "tensors.safetensors", "signature.json", "notes.txt"])
     how = rng.choice(["remove", "empty", "folder", "link", "pipe", "garbage", "huge"])
     kept = path.read_bytes() if path.is_file() and path.stat().st_size < 2**24 else b""
-    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     if how == "empty":
         path.touch()
     elif how == "folder":

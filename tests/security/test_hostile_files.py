@@ -8,10 +8,15 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 from support.command_line import CommandLine, check_refusal, listing
 from support.veils import PRIVATE_WORD
+from vecveil.core.errors import ArtifactError
+from vecveil.files.sources import open_source
 
 SECONDS = 30.0
 """Most that a command may take: what is broken takes minutes, or has no end; what works takes a second or two."""
@@ -109,3 +114,16 @@ def test_arrays_that_promise_more_than_there_is_are_refused(quick: CommandLine, 
     data = (place / "in.npy").read_bytes().replace(b"(1, 16), }" + b" " * 10, b"(100000000000, 16), }"[:21].ljust(20))
     (place / "in.npy").write_bytes(data)
     check_refusal(quick("protect", "a.veil", "in.npy", "out.npy", "--epsilon", "9"), "in.npy cannot be read as npy")
+
+
+@pytest.mark.parametrize("name", ["in.arrow", "in.parquet"])
+def test_a_text_that_is_no_text_is_a_damaged_file(tmp_path: Path, name: str) -> None:
+    ends, signs = pa.py_buffer(np.array([0, 3, 6], "<i4")), pa.py_buffer(b"one\xff\xfe\xfd")
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, ends, signs])
+    table = pa.table({"text": texts})
+    if name.endswith("parquet"):
+        pq.write_table(table, tmp_path / name)
+    else:
+        feather.write_feather(table, tmp_path / name, compression="uncompressed")
+    with pytest.raises(ArtifactError, match="is damaged, or something else"):
+        list(open_source(tmp_path / name).batches(10))

@@ -62,8 +62,10 @@ class Source:
             # Only the reading is covered: what the caller does with a batch fails under its own name.
             with _naming_the_file(self.path, self.ending):
                 batch = next(batches, None)
-            if batch is None:
-                return
+                if batch is None:
+                    return
+                # Arrow reads texts that are none, and fails when they are looked at.
+                batch.validate(full=True)
             yield batch
 
 
