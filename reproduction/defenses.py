@@ -28,7 +28,7 @@ TITLES: Mapping[str, str] = {
     "sparse": "SPARSE",
     "sparse-working": "SPARSE, mask that closes",
     "sparse-wb": "SPARSE-WB",
-    "vecveil": "vecveil's default",
+    "vecveil": "vecveil's directions, words kept",
     "remove-pii": "RemovePII",
     "random-replacement": "Random-Replace",
     "semantic-replacement": "Semantic-Replace",

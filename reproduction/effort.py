@@ -20,6 +20,7 @@ class Effort:
     Attributes:
         name: Of the effort; its tables go into a folder of that name.
         sizes: How much of each data set is used.
+        contrast: Contrast pairs that shapes are learned from at most; None for all, as the paper's mask needs.
         seeds: Repetitions, each with its own split, shapes, noise and attackers.
         mlc: The attack MLC with its settings.
         adapted: Settings of a generative attack that starts from a prior.
@@ -33,6 +34,7 @@ class Effort:
 
     name: str
     sizes: Sizes
+    contrast: int | None
     seeds: tuple[int, ...]
     mlc: str
     adapted: str
@@ -55,6 +57,7 @@ class Effort:
 FULL = Effort(
     name="full",
     sizes=Sizes(),
+    contrast=None,
     seeds=(0, 1, 2, 3, 4),
     mlc="mlc,batch_size=256,epochs=60,patience=8",
     adapted="epochs=4",
@@ -68,6 +71,7 @@ FULL = Effort(
 QUICK = Effort(
     name="quick",
     sizes=Sizes(texts=1500, pairs=1000, queries=100, documents=800),
+    contrast=2000,
     seeds=(0,),
     mlc=GUIDE,
     adapted="epochs=2",

@@ -30,7 +30,7 @@ from vecveil.veil.provenance import installed_versions
 
 T = TypeVar("T")
 
-REVISION = 2
+REVISION = 3
 """Raised when something that was measured before would be measured differently: nothing old is taken for new."""
 
 NEAREST = "nearest"
@@ -84,7 +84,12 @@ class Lab:
                 # Every label of the pipeline is asked for, and few corpora have all of them.
                 warnings.filterwarnings("ignore", message="nothing was found for", category=VecveilWarning)
                 self._benches[key] = Workbench.from_texts(
-                    known.concept, texts, embedder=key[1], cache=self.cache, progress=self.progress
+                    known.concept,
+                    texts,
+                    embedder=key[1],
+                    most_pairs=self.effort.contrast,
+                    cache=self.cache,
+                    progress=self.progress,
                 )
         return self._benches[key]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -26,8 +27,7 @@ class Mlc(Attack):
 
     It is stronger than the paper's, since an under-trained attack flatters every defense: it is trained until held-out
     data says stop, and words that are there weigh more than the many that aren't.
-    `epochs=20, patience=20, learning_rate=1e-4, batch_size=64, positive_weight=1` is the paper's, but for standardized
-    inputs, outputs that start at the frequencies of the words, and the choice of the best epoch.
+    `printed=true, epochs=20, patience=20, learning_rate=1e-4, batch_size=64, positive_weight=1` is the paper's.
 
     Attributes:
         hidden: Widths of the hidden layers.
@@ -39,6 +39,7 @@ class Mlc(Attack):
             odds that the classifier learns: with more than 1 it says a little too often that a word is there.
         threshold: Probability from which a word is claimed.
         rarest: Words that fewer training texts hold are not learned.
+        printed: Whether inputs come as they are, outputs start at random, and the last epoch counts, as in the paper.
     """
 
     hidden: tuple[int, ...] = (512, 256, 128)
@@ -49,6 +50,7 @@ class Mlc(Attack):
     positive_weight: float = 3.0
     threshold: float = 0.5
     rarest: int = 1
+    printed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", widths(self.hidden))
@@ -71,7 +73,8 @@ class Mlc(Attack):
                 schedule=Schedule(epochs=self.epochs, learning_rate=self.learning_rate, patience=self.patience),
                 batches=shuffle_batches(len(run.sample), self.batch_size, run.rng),
                 loss=lambda rows: self._loss(network(vectors[rows]), targets[rows]),
-                score=lambda: self._score(network(held_vectors), held_targets),
+                # What rises keeps the last epoch.
+                score=time.time if self.printed else lambda: self._score(network(held_vectors), held_targets),
                 checkpoint=None if run.folder is None else Checkpoint(folder=run.folder, key=self._key(run)),
                 label="training mlc",
                 progress=run.progress,
@@ -95,10 +98,12 @@ class Mlc(Attack):
         from vecveil.attacks.standardize import Standardize
 
         sizes = [vectors.shape[1], *self.hidden]
-        layers: list[torch.nn.Module] = [Standardize.fit(vectors)]
+        layers: list[torch.nn.Module] = [] if self.printed else [Standardize.fit(vectors)]
         for width, following in pairwise(sizes):
             layers += [torch.nn.Linear(width, following), torch.nn.ReLU()]
         last = torch.nn.Linear(sizes[-1], targets.shape[1])
+        if self.printed:
+            return torch.nn.Sequential(*layers, last)
         # Each output starts at the word's own frequency, which training would otherwise spend its first epochs on.
         frequencies = targets.mean(dim=0).clamp(1e-4, 1 - 1e-4)
         with torch.no_grad():

@@ -11,6 +11,7 @@ import torch
 
 from vecveil.attacks import Sample, TrainingRun
 from vecveil.attacks.mlc import Mlc, TrainedMlc
+from vecveil.audit.audit import attack_from_spec
 from vecveil.concepts import SensitiveToken
 from vecveil.core.errors import ArtifactError, InvalidInputError
 from vecveil.testing.toy_notes import UNSEEN, ranking, toy_notes
@@ -181,3 +182,14 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> Non
 def test_settings_from_json_are_the_same_settings() -> None:
     settings: dict[str, Any] = {"hidden": [32, 16]}
     assert Mlc(**settings) == Mlc(hidden=(32, 16))
+
+
+def test_the_printed_network_takes_vectors_as_they_come_and_every_epoch() -> None:
+    steps = Steps()
+    attack = Mlc(**QUICK, patience=1, printed=True)
+    found = trained(attack, progress=steps)
+    assert steps.seen == QUICK["epochs"] * -(-len(NOTES.train) // attack.batch_size)
+    assert [type(layer).__name__ for layer in found.network.children()] == ["Linear", "ReLU", "Linear"]
+    moved = found.probabilities(NOTES.held_out.vectors + np.float32(1))
+    assert not np.allclose(moved, found.probabilities(NOTES.held_out.vectors))
+    assert attack_from_spec("mlc,printed=true").attack == Mlc(printed=True)
