@@ -134,8 +134,9 @@ def test_another_package_can_add_a_kind(monkeypatch: pytest.MonkeyPatch) -> None
     assert dump_concept(concept) == document
 
 
-_PRINTABLE = st.text().filter(lambda name: strip_controls(name) == name)
-_NAMES = _PRINTABLE.filter(lambda name: bool(name.strip()))
+_SIGNS = st.characters().filter(lambda sign: strip_controls(sign) == sign)
+_PRINTABLE = st.text(_SIGNS)
+_NAMES = st.text(_SIGNS, min_size=1).filter(lambda name: bool(name.strip()))
 _LABELS = st.lists(_NAMES, min_size=1, max_size=3).map(tuple)
 _PARTS: st.SearchStrategy[Concept] = st.one_of(
     st.builds(
