@@ -38,7 +38,8 @@ def test_one_column_becomes_a_list_of_strings(column: Any) -> None:
 
 
 def test_pandas_columns_are_taken_and_frames_are_not() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame({"text": TEXTS})
     assert to_texts(frame["text"]) == to_texts(pandas.Index(TEXTS)) == TEXTS
     assert to_texts(pandas.Series(TEXTS, index=["columns", "column_names", "x"])) == TEXTS
@@ -49,7 +50,8 @@ def test_pandas_columns_are_taken_and_frames_are_not() -> None:
 
 
 def test_polars_columns_are_taken_and_frames_are_not() -> None:
-    polars = pytest.importorskip("polars")
+    import polars
+
     frame = polars.DataFrame({"text": TEXTS})
     assert to_texts(frame["text"]) == TEXTS
     for table in (frame, frame.lazy()):
@@ -58,7 +60,8 @@ def test_polars_columns_are_taken_and_frames_are_not() -> None:
 
 
 def test_columns_of_hugging_face_data_sets_are_taken_and_data_sets_are_not() -> None:
-    datasets = pytest.importorskip("datasets")
+    import datasets
+
     dataset = datasets.Dataset.from_dict({"text": TEXTS})
     assert to_texts(dataset["text"]) == TEXTS
     with pytest.raises(InvalidInputError, match="one column"):

@@ -36,7 +36,8 @@ def test_a_blank_text_is_refused_before_anything_is_embedded() -> None:
 
 
 def test_a_column_is_embedded_and_a_table_is_refused() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     texts = ["one text", "another"]
     columns: list[Any] = [pa.array(texts), pandas.Series(texts, index=[5, 6]), iter(texts)]
     for column in columns:
